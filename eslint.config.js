@@ -1,0 +1,26 @@
+import js from "@eslint/js";
+import tseslint from "typescript-eslint";
+
+export default tseslint.config(
+  { ignores: ["dist/", "build/", "node_modules/", "coverage/", "examples/"] },
+  js.configs.recommended,
+  tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["*.js"] } } },
+    rules: {
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "@typescript-eslint/consistent-type-imports": "error",
+      "no-restricted-globals": ["error", { name: "WebSocket", message: "Not in Node 20." }],
+      "no-restricted-syntax": [
+        "error",
+        { selector: "ExportDefaultDeclaration", message: "Named exports only." },
+        { selector: "TSEnumDeclaration", message: "String unions, not enums." },
+      ],
+    },
+  },
+  { files: ["**/*.test.ts", "test/**"], rules: { "@typescript-eslint/no-non-null-assertion": "off" } },
+  { files: ["*.js", "*.config.ts"], rules: { "no-restricted-syntax": "off" } },
+  { files: ["**/*.js"], extends: [tseslint.configs.disableTypeChecked] },
+);

@@ -1,0 +1,70 @@
+import type { Duplex } from "node:stream";
+import type { LimitHealth } from "../model/health.ts";
+import type { ExecutionMode } from "../model/names.ts";
+import type { Rootfs } from "./environment.ts";
+
+/** Limits that a wall is asked to enforce; a limit the host cannot hold is left out by the caller after `probe`. */
+export interface WallLimits {
+  readonly vcpuCount: number;
+  readonly memMib: number;
+  readonly pids: number;
+  readonly diskMib: number | undefined;
+}
+
+export interface WallSpec {
+  readonly workspaceId: string;
+  /** The workspace's own folder, made by the caller, owned by the backend until `destroy`. */
+  readonly directory: string;
+  readonly rootfs: Rootfs;
+  /** Read-only tree that is the lower layer of `/workspace`. */
+  readonly baseline: string;
+  readonly hostname: string;
+  readonly limits: WallLimits;
+  /** An OCI runtime instead of bubblewrap: `runsc`, `runc`, `crun` or a path. */
+  readonly ociRuntime: string | undefined;
+}
+
+/** What the store keeps of a wall, enough to find it again after the daemon's death. Plain JSON. */
+export interface WallRecord {
+  readonly kind: string;
+  readonly pid: number;
+  /** Start time of that pid in clock ticks since boot, so that a reused pid is not taken for the wall. */
+  readonly pidStart: string;
+  readonly executionMode: ExecutionMode;
+  readonly [key: string]: unknown;
+}
+
+/** A running sandbox. */
+export interface Wall {
+  readonly record: WallRecord;
+  readonly executionMode: ExecutionMode;
+  /** A new stream to the guest program; may be called many times, also at once. */
+  connect(): Promise<Duplex>;
+  /** Whether its first process still runs. */
+  alive(): boolean;
+  /** Resolves when its first process has ended, with why. */
+  readonly ended: Promise<string>;
+  /** Ends every process in it. Idempotent; the writable layers stay. */
+  stop(): Promise<void>;
+}
+
+export interface BackendProbe {
+  readonly available: boolean;
+  /** What works, or why not. */
+  readonly detail: string;
+  readonly hint: string | null;
+  readonly limits: readonly LimitHealth[];
+}
+
+/** A way to wall off an environment. */
+export interface Backend {
+  readonly name: string;
+  /** Says whether it works here, proved by starting something. */
+  probe(ociRuntime: string | undefined): Promise<BackendProbe>;
+  /** Starts a sandbox whose guest program answers. On failure nothing is left running. */
+  start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Wall>;
+  /** Finds a wall of an earlier daemon; undefined when it is gone. */
+  adopt(directory: string, record: WallRecord): Promise<Wall | undefined>;
+  /** Removes what a workspace left: processes, cgroups, layers. Works after any crash and without a record. Idempotent. */
+  remove(workspaceId: string, directory: string): Promise<void>;
+}

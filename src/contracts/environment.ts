@@ -1,0 +1,22 @@
+import type { Environment, EnvironmentDetail, EnvironmentsPruned } from "../model/environment.ts";
+import type { ReportProgress } from "../model/results.ts";
+
+/**
+ * A root file system, ready on this host's disk. `root` holds the folders that a wall mounts on (`/workspace /proc /dev /tmp /run
+ * /home/agent`) and the user `agent` in `/etc/passwd`. Files are owned as `IdMap` says.
+ */
+export interface Rootfs {
+  readonly name: string;
+  readonly root: string;
+  /** Further folders of the host, bound read-only at the same path (`host` has `/usr`). */
+  readonly hostPaths: readonly string[];
+}
+
+export interface Environments {
+  list(): Promise<Environment[]>;
+  /** Throws ENVIRONMENT_NOT_FOUND for a name there is no definition of. Builds when it is not warm; safe at once from many processes. */
+  ensure(name: string, options: { progress?: ReportProgress | undefined; signal?: AbortSignal | undefined }): Promise<Rootfs>;
+  inspect(name: string): Promise<EnvironmentDetail>;
+  /** Removes built environments that are not in `inUse`. */
+  prune(inUse: ReadonlySet<string>): Promise<EnvironmentsPruned>;
+}

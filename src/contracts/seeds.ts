@@ -1,0 +1,18 @@
+import type { ReportProgress } from "../model/results.ts";
+import type { WorkspaceSeed } from "../model/workspace.ts";
+
+export interface ImportedSeed {
+  /** Read-only tree in the cache whose files belong to `agent`; the same project state gives the same tree. */
+  readonly tree: string;
+  readonly seed: WorkspaceSeed;
+}
+
+export interface Seeds {
+  /** `undefined` is the empty seed. Never changes the source. A partial import is never used. */
+  import(
+    seedPath: string | undefined,
+    options: { progress?: ReportProgress | undefined; signal?: AbortSignal | undefined },
+  ): Promise<ImportedSeed>;
+  /** Removes cached trees that are not in `inUse`. */
+  prune(inUse: ReadonlySet<string>): Promise<{ removed: number }>;
+}

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { Limits } from "./workspace.ts";
+
+/** `$CLOCHE_HOME/config.yaml`. Unknown keys are errors. */
+export const Config = z.strictObject({
+  backend: z.string().optional(),
+  environment: z.string().optional(),
+  ttl_seconds: z.number().positive().optional(),
+  limits: Limits.optional(),
+  on_proposal: z.string().optional(),
+});
+export type Config = z.infer<typeof Config>;
+
+export const DEFAULTS = {
+  backend: "container",
+  environment: "host",
+  ttl_seconds: 3600,
+  vcpu_count: 1,
+  mem_mib: 2048,
+  pids: 512,
+  exec_timeout_seconds: 30,
+} as const;

@@ -1,0 +1,85 @@
+import { ClocheError } from "../base/errors.ts";
+
+/**
+ * Every error code there is, with the exit code of the CLI, the HTTP status and the hint used when the place that
+ * fails knows no better one. The list is closed: a test compares it with `docs/errors.md`.
+ */
+interface CodeRow {
+  readonly exit: 1 | 2 | 125;
+  readonly status: number;
+  readonly hint: string;
+}
+
+const row = (exit: CodeRow["exit"], status: number, hint: string): CodeRow => ({ exit, status, hint });
+
+export const ERROR_CODES = {
+  // usage and configuration
+  USAGE: row(2, 400, "Run the command with --help to see what it takes"),
+  CONFIG_INVALID: row(2, 400, "Correct config.yaml in the cloche home, or remove it to use the defaults"),
+  INVALID_ARGUMENT: row(2, 400, "Correct the named argument and try again"),
+  // what was named does not exist, or is taken
+  WORKSPACE_NOT_FOUND: row(1, 404, "See `cloche workspace list` for the ids there are"),
+  WORKSPACE_AMBIGUOUS: row(1, 409, "Give more characters of the id"),
+  WORKSPACE_NOT_RUNNING: row(1, 409, "Delete it and create a new one"),
+  WORKSPACE_BUSY: row(1, 409, "Wait for the other operation on this workspace to end, then try again"),
+  ENVIRONMENT_NOT_FOUND: row(2, 404, "See `cloche env list` for the environments there are"),
+  BACKEND_NOT_FOUND: row(2, 404, "See `cloche doctor` for the backends there are"),
+  COMMAND_NOT_FOUND: row(1, 404, "See `cloche workspace logs ID` for the commands of the workspace"),
+  // paths and files
+  PATH_OUTSIDE_WORKSPACE: row(2, 400, "Give a path under /workspace, relative or absolute"),
+  FILE_NOT_FOUND: row(1, 404, "See `cloche workspace file list ID --recursive` for what is there"),
+  FILE_WRONG_TYPE: row(1, 409, "See `cloche workspace file list ID` for what kind of file it is"),
+  FILE_TOO_LARGE: row(1, 413, "Read a part with --max-bytes, or take the file out with `cloche workspace export`"),
+  FILE_FAILED: row(1, 500, "Check the permissions and the space in the workspace with `cloche workspace exec`"),
+  OUTPUT_EXISTS: row(1, 409, "Choose an output path that does not exist"),
+  OUTPUT_INVALID: row(2, 400, "Choose an output path in an existing folder you can write to"),
+  TOO_MANY_ENTRIES: row(1, 413, "List a folder further down"),
+  // seeds
+  SEED_NOT_FOUND: row(2, 404, "Give the path of an existing folder or .tar, .tar.gz or .tgz archive"),
+  SEED_INVALID: row(2, 400, "Seed from a folder, a git checkout or an archive without links and names that leave it"),
+  SEED_UNREADABLE: row(1, 403, "Make the named file readable, or have git ignore it"),
+  // the sandbox and what it stands on
+  BACKEND_UNAVAILABLE: row(125, 503, "Run `cloche doctor` to see what is missing"),
+  SANDBOX_START_FAILED: row(125, 500, "Run `cloche doctor`; the reason is also in daemon.log in the cloche home"),
+  SANDBOX_LOST: row(125, 410, "The sandbox ended; delete the workspace and create a new one"),
+  GUEST_PROTOCOL: row(125, 502, "The guest program sent something invalid; delete the workspace and create a new one"),
+  GUEST_VERSION: row(125, 502, "The sandbox was started by another version of cloche; delete it and create a new one"),
+  ENVIRONMENT_BUILD_FAILED: row(1, 500, "Run `cloche env pull NAME` again to see the whole output"),
+  LIMIT_UNSUPPORTED: row(1, 501, "Run `cloche doctor` to see which limits hold on this host"),
+  NETWORK_POLICY_UNSUPPORTED: row(1, 501, "Use --network-policy off"),
+  NOT_SUPPORTED: row(1, 501, "Run `cloche doctor` to see what each backend can do"),
+  // the host
+  DISK_FULL: row(1, 507, "Free some space where the cloche home and cache are, then try again"),
+  DAEMON_UNREACHABLE: row(1, 503, "See daemon.log in the cloche home, then try again"),
+  DAEMON_VERSION: row(1, 409, "Run `cloche daemon stop`, then try again"),
+  CANCELLED: row(1, 499, "The caller ended the operation"),
+  INTERNAL: row(1, 500, "This is a fault in cloche; daemon.log in the cloche home says more"),
+} as const satisfies Record<string, CodeRow>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+export interface FailOptions {
+  hint?: string;
+  details?: Record<string, unknown>;
+  cause?: unknown;
+}
+
+/** An error with a code of the closed list; the code's own hint unless a better one is given. */
+export function failure(code: ErrorCode, message: string, options: FailOptions = {}): ClocheError {
+  const { hint, ...rest } = options;
+  return new ClocheError(code, message, hint ?? ERROR_CODES[code].hint, rest);
+}
+
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_CODES, code);
+}
+
+/** The wire form of an error. */
+export interface ErrorDocument {
+  error: { code: string; message: string; hint: string; details?: Readonly<Record<string, unknown>> };
+}
+
+export function toErrorDocument(error: ClocheError): ErrorDocument {
+  const { code, message, hint, details } = error;
+  return { error: { code, message, hint, ...(details && { details }) } };
+}

@@ -1,0 +1,61 @@
+import type { ArtifactType } from "./names.ts";
+
+export interface FileEntry {
+  /** Absolute, under `/workspace`. */
+  path: string;
+  artifact_type: ArtifactType;
+  size_bytes: number;
+  link_target: string | null;
+}
+
+export interface FileList {
+  workspace_id: string;
+  path: string;
+  recursive: boolean;
+  entries: FileEntry[];
+}
+
+export interface FileContent {
+  workspace_id: string;
+  path: string;
+  content: string;
+  /** Of the whole file, also when `content` is a part of it. */
+  size_bytes: number;
+  truncated: boolean;
+}
+
+export interface FileWritten {
+  workspace_id: string;
+  path: string;
+  bytes_written: number;
+}
+
+export interface Exported {
+  workspace_id: string;
+  workspace_path: string;
+  output_path: string;
+  artifact_type: ArtifactType;
+}
+
+export const CHANGE_STATUSES = ["added", "modified", "deleted", "renamed", "type_changed"] as const;
+export type ChangeStatus = (typeof CHANGE_STATUSES)[number];
+
+export interface DiffEntry {
+  path: string;
+  status: ChangeStatus;
+  artifact_type: ArtifactType;
+  size_bytes: number;
+  /** The unified patch of this entry; absent for what is binary or too large to show. */
+  patch?: string;
+  /** Where a renamed entry was before. */
+  old_path?: string;
+}
+
+export interface Diff {
+  workspace_id: string;
+  changed: boolean;
+  summary: { total: number } & Record<ChangeStatus, number>;
+  entries: DiffEntry[];
+  /** All patches together; `git apply` accepts it. */
+  patch: string;
+}
