@@ -22,5 +22,5 @@ export default tseslint.config(
   },
   { files: ["**/*.test.ts", "test/**"], rules: { "@typescript-eslint/no-non-null-assertion": "off" } },
   { files: ["*.js", "*.config.ts"], rules: { "no-restricted-syntax": "off" } },
-  { files: ["**/*.js"], extends: [tseslint.configs.disableTypeChecked] },
+  { files: ["**/*.{js,mjs}"], extends: [tseslint.configs.disableTypeChecked] },
 );

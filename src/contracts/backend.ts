@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
+import type { GuestClient } from "../guest/client.ts";
 import type { LimitHealth } from "../model/health.ts";
 import type { ExecutionMode } from "../model/names.ts";
 import type { Rootfs } from "./environment.ts";
@@ -29,7 +29,7 @@ export interface WallRecord {
   readonly kind: string;
   readonly pid: number;
   /** Start time of that pid in clock ticks since boot, so that a reused pid is not taken for the wall. */
-  readonly pidStart: string;
+  readonly startTicks: string;
   readonly executionMode: ExecutionMode;
   readonly [key: string]: unknown;
 }
@@ -38,12 +38,10 @@ export interface WallRecord {
 export interface Wall {
   readonly record: WallRecord;
   readonly executionMode: ExecutionMode;
-  /** A new stream to the guest program; may be called many times, also at once. */
-  connect(): Promise<Duplex>;
+  /** A new connection to the guest program, which has said hello; may be called many times, also at once. */
+  connect(signal?: AbortSignal): Promise<GuestClient>;
   /** Whether its first process still runs. */
   alive(): boolean;
-  /** Resolves when its first process has ended, with why. */
-  readonly ended: Promise<string>;
   /** Ends every process in it. Idempotent; the writable layers stay. */
   stop(): Promise<void>;
 }

@@ -25,6 +25,7 @@ export const ERROR_CODES = {
   ENVIRONMENT_NOT_FOUND: row(2, 404, "See `cloche env list` for the environments there are"),
   BACKEND_NOT_FOUND: row(2, 404, "See `cloche doctor` for the backends there are"),
   COMMAND_NOT_FOUND: row(1, 404, "See `cloche workspace logs ID` for the commands of the workspace"),
+  PORT_FAILED: row(1, 502, "Start what listens on that port in the sandbox, or choose another port"),
   // paths and files
   PATH_OUTSIDE_WORKSPACE: row(2, 400, "Give a path under /workspace, relative or absolute"),
   FILE_NOT_FOUND: row(1, 404, "See `cloche workspace file list ID --recursive` for what is there"),

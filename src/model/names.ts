@@ -1,26 +1,17 @@
 import { z } from "zod";
+import { ARTIFACT_TYPES, EXECUTION_MODES, NETWORK_POLICIES, WORKSPACE_STATES } from "./vocabulary.ts";
 
-/** The closed vocabularies and name patterns of the contract. */
-export const WORKSPACE_ID = /^ws-[0-9a-z]{10}$/;
-export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-export const SECRET_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
-export const WORKSPACE_ROOT = "/workspace";
+export * from "./vocabulary.ts";
 
-/** The user that commands run as, the same on every backend. */
-export const AGENT = { name: "agent", uid: 1000, gid: 1000, home: "/home/agent" } as const;
-
-export const NETWORK_POLICIES = ["off", "egress", "egress+published-ports"] as const;
+/** Schemas of the closed vocabularies. */
 export const NetworkPolicy = z.enum(NETWORK_POLICIES);
 export type NetworkPolicy = z.infer<typeof NetworkPolicy>;
 
-export const WORKSPACE_STATES = ["started", "stopped", "failed"] as const;
 export const WorkspaceState = z.enum(WORKSPACE_STATES);
 export type WorkspaceState = z.infer<typeof WorkspaceState>;
 
-export const EXECUTION_MODES = ["guest_socket", "guest_serial", "guest_vsock", "guest_stdio"] as const;
 export const ExecutionMode = z.enum(EXECUTION_MODES);
 export type ExecutionMode = z.infer<typeof ExecutionMode>;
 
-export const ARTIFACT_TYPES = ["file", "directory", "symlink"] as const;
 export const ArtifactType = z.enum(ARTIFACT_TYPES);
 export type ArtifactType = z.infer<typeof ArtifactType>;

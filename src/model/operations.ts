@@ -81,12 +81,11 @@ export const OPERATIONS = {
   writeWorkspaceFile: z.strictObject({ workspace_id: workspaceId, path, text: z.string().max(67_108_864), mode: z.number().int().min(0).max(0o777).optional() }),
   diffWorkspace: z.strictObject({ workspace_id: workspaceId }),
   exportWorkspace: z.strictObject({ workspace_id: workspaceId, path, output_path: path }),
-  run: z.strictObject({ ...createInput.shape, ...execFields }),
   listEnvironments: z.strictObject({}),
   pullEnvironment: z.strictObject({ environment: z.string().min(1) }),
   inspectEnvironment: z.strictObject({ environment: z.string().min(1) }),
   pruneEnvironments: z.strictObject({}),
-  doctor: z.strictObject({}),
+  doctor: z.strictObject({ oci_runtime: z.string().min(1).max(4096).optional() }),
   daemonStatus: z.strictObject({}),
   stopDaemon: z.strictObject({}),
 } as const satisfies Record<string, z.ZodType>;

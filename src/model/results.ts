@@ -23,7 +23,6 @@ export interface OperationResults {
   writeWorkspaceFile: FileWritten;
   diffWorkspace: Diff;
   exportWorkspace: Exported;
-  run: ExecResult;
   listEnvironments: EnvironmentList;
   pullEnvironment: Environment;
   inspectEnvironment: EnvironmentDetail;

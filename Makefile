@@ -1,0 +1,48 @@
+# The whole life of the project in six targets. Every one sets up what it needs.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+GUEST := build/guest/cloche-guest
+SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts')
+
+.PHONY: help setup build check test demo bench clean
+
+help: ## Show the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
+
+setup: ## Install what is missing to build and run
+	@scripts/setup
+
+build: setup $(GUEST) dist/.built ## Build the guest program and the package
+
+$(GUEST): $(wildcard guest/*.c guest/*.h) guest/Makefile
+	@$(MAKE) --no-print-directory -C guest
+
+dist/.built: $(SOURCES) package.json tsconfig.json tsconfig.build.json node_modules/.package-lock.json
+	@npx --no-install tsc -p tsconfig.build.json
+	@chmod 755 dist/cli/main.js
+	@touch $@
+
+node_modules/.package-lock.json: package-lock.json
+	@scripts/setup
+
+demo: build ## Show the main job: a sandbox, a failing test, a fix, a diff, two attempts to break out
+	@node dist/cli/main.js demo
+
+check: build ## Types, lint and format
+	@npx --no-install tsc -p tsconfig.json
+	@npx --no-install eslint .
+	@npx --no-install prettier --check --log-level warn .
+
+test: ## Set up what the tests need, check, and run them all
+	@scripts/setup --tests
+	@$(MAKE) --no-print-directory check
+	@scripts/run-tests
+
+bench: ## Measure beside the peers, in one run; table on stdout, JSON in bench/results/
+	@scripts/setup --bench
+	@$(MAKE) --no-print-directory build
+	@node bench/bench.mjs
+
+clean: ## Remove what was built
+	@rm -rf dist build/guest coverage

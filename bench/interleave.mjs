@@ -1,0 +1,20 @@
+/**
+ * Runs every case once per round, in turn, so that whatever disturbs the machine disturbs all of them. Each round starts with another case: what
+ * comes after a heavy one is not always the same.
+ *
+ * @param {{ rounds: number, warmUp: number, cases: Record<string, () => Promise<number | readonly number[]>> }} plan each case gives what it measured
+ * @returns {Promise<Record<string, number[]>>}
+ */
+export async function interleave({ rounds, warmUp, cases }) {
+  const entries = Object.entries(cases);
+  /** @type {Record<string, number[]>} */
+  const samples = Object.fromEntries(entries.map(([name]) => [name, []]));
+  for (let round = -warmUp; round < rounds; round++) {
+    const first = (round + warmUp) % entries.length;
+    for (const [name, measure] of [...entries.slice(first), ...entries.slice(0, first)]) {
+      const measured = await measure();
+      if (round >= 0) samples[name]?.push(...[measured].flat());
+    }
+  }
+  return samples;
+}

@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { commandOf, processesOf } from "./processes.mjs";
+
+const CGROUPS = "/sys/fs/cgroup";
+
+/** The name below which an installation keeps its cgroups. @param {string} home */
+const cgroupName = (home) => `cloche-${createHash("sha256").update(home).digest("hex").slice(0, 10)}`;
+
+/** @param {{ directory: string, home: string }} place @returns {number[]} */
+export const leftoverPids = ({ directory, home }) => processesOf([`${directory}/`, cgroupName(home)]);
+
+/** Everything that an installation and the peers in its folder should have taken with them, one line each. @param {{ directory: string, home: string }} place */
+export function findLeftovers(place) {
+  const processes = leftoverPids(place).map((pid) => `process ${pid}: ${commandOf(pid).slice(0, 100)}`);
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .map((line) => line.split(" ")[4] ?? "")
+    .filter((point) => point.startsWith(`${place.directory}/`))
+    .map((point) => `mount ${point}`);
+  return [...processes, ...mounts, ...cgroupsOf(place.home).map((path) => `cgroup ${path}`)];
+}
+
+/** @param {string} home */
+function cgroupsOf(home) {
+  if (!existsSync(CGROUPS)) return [];
+  return ["", ...readdirSync(CGROUPS)]
+    .map((controller) => join(CGROUPS, controller, cgroupName(home)))
+    .flatMap((folder) => {
+      try {
+        return readdirSync(folder, { withFileTypes: true })
+          .filter((entry) => entry.isDirectory())
+          .map(({ name }) => join(folder, name));
+      } catch {
+        return []; // none here
+      }
+    });
+}

@@ -1,0 +1,45 @@
+import { performance } from "node:perf_hooks";
+import { compare } from "../comparison.mjs";
+import { interleave } from "../interleave.mjs";
+import { bubblewrapToFirstOutput } from "../peers/bubblewrap.mjs";
+
+const GOAL = { most: 1 / 10, text: "≤ 1/10" };
+
+/** @param {import("../bench.mjs").Bench} bench */
+export async function measureCreate({ installation: { cloche }, environments, docker, runc, rounds }) {
+  const ours = environments.map(
+    (environment) => /** @type {const} */ ([environment, () => createToFirstOutput(cloche, environment)]),
+  );
+  const samples = await interleave({
+    rounds,
+    warmUp: 2,
+    cases: {
+      ...Object.fromEntries(ours),
+      "docker run": docker.runToFirstOutput,
+      "bare bwrap": bubblewrapToFirstOutput,
+      "runc run": runc.runToFirstOutput,
+    },
+  });
+  return environments.flatMap((environment) =>
+    ["docker run", "runc run", "bare bwrap"].map((peer) =>
+      compare({
+        what: `create → first output, ${environment}`,
+        ours: samples[environment] ?? [],
+        peer,
+        peerSamples: samples[peer] ?? [],
+        ...(peer === "docker run" && { goal: GOAL }),
+      }),
+    ),
+  );
+}
+
+/** A fresh workspace each time; it is deleted outside of the timing. @param {import("../installation.mjs").Cloche} cloche @param {string} environment */
+async function createToFirstOutput(cloche, environment) {
+  const start = performance.now();
+  const { workspace_id } = await cloche.createWorkspace({ environment });
+  const { stdout } = await cloche.execWorkspace(workspace_id, { command: ["echo", "ready"] });
+  const elapsed = performance.now() - start;
+  if (stdout !== "ready\n") throw new Error(`a new workspace printed ${JSON.stringify(stdout)}`);
+  await cloche.deleteWorkspace(workspace_id);
+  return elapsed;
+}

@@ -1,0 +1,84 @@
+import { lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { interleave } from "../interleave.mjs";
+import { median, p99 } from "../statistics.mjs";
+import { timeToEnd } from "../timed-command.mjs";
+
+const FILES = 50_000;
+const FOLDERS = 500;
+
+/** @param {import("../bench.mjs").Bench} bench @returns {Promise<import("../table.mjs").Row[]>} */
+export async function measureProject({ installation: { cloche, directory }, rounds, say }) {
+  const project = join(directory, "project");
+  say(`writing a project of ${FILES} files`);
+  writeProject(project);
+  const create = (/** @type {string | undefined} */ seed_path) => async () => {
+    const start = performance.now();
+    const { workspace_id } = await cloche.createWorkspace({
+      environment: "host",
+      ...(seed_path !== undefined && { seed_path }),
+    });
+    const elapsed = performance.now() - start;
+    await cloche.deleteWorkspace(workspace_id);
+    return elapsed;
+  };
+  say("importing it");
+  const importMs = await create(project)();
+  const samples = await interleave({
+    rounds: Math.max(3, Math.ceil(rounds / 2)),
+    warmUp: 1,
+    cases: {
+      project: create(project),
+      empty: create(undefined),
+      find: () => timeToEnd(["find", project, "-printf", "%p %y %m %s %T@ %i\\n"]),
+      node: () => Promise.resolve(scanWithNode(project)),
+    },
+  });
+  const { project: ours = [], empty = [], find = [], node = [] } = samples;
+  // The scan that counts is one in the daemon's own language: every folder read, every file looked at, nothing kept.
+  const allowed = 2 * median(empty) + median(node);
+  return [
+    {
+      what: `create from ${FILES / 1000},000 imported files`,
+      unit: "ms",
+      ours_p50: median(ours),
+      ours_p99: p99(ours),
+      peer: "2 × empty + scan",
+      peer_p50: allowed,
+      ratio: median(ours) / allowed,
+      goal: "≤ 1",
+      holds: median(ours) <= allowed,
+      note:
+        `empty ${median(empty).toFixed(1)} ms, scan ${median(node).toFixed(0)} ms (lstat in Node), ${median(find).toFixed(0)} ms (find); ` +
+        `against find the ratio is ${(median(ours) / (2 * median(empty) + median(find))).toFixed(2)}; the first import took ${(importMs / 1000).toFixed(1)} s`,
+      details: { import_ms: importMs, ...samples },
+    },
+  ];
+}
+
+/** @param {string} project */
+function writeProject(project) {
+  for (let folder = 0; folder < FOLDERS; folder++) {
+    const path = join(project, `package-${folder % 25}`, `part-${folder}`);
+    mkdirSync(path, { recursive: true });
+    for (let file = 0; file < FILES / FOLDERS; file++)
+      writeFileSync(join(path, `file-${file}.txt`), `${folder} ${file}\n`.repeat(8));
+  }
+}
+
+/** @param {string} project */
+function scanWithNode(project) {
+  const start = performance.now();
+  const pending = [project];
+  let count = 0;
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (lstatSync(path).isDirectory()) pending.push(path);
+      else count++;
+    }
+  }
+  if (count !== FILES) throw new Error(`the project has ${count} files`);
+  return performance.now() - start;
+}

@@ -1,0 +1,24 @@
+/* How much the guest program takes on. Every queue, table and buffer has its bound here. */
+#ifndef CLOCHE_BOUNDS_H
+#define CLOCHE_BOUNDS_H
+
+#define MAX_CONNECTIONS 32u
+#define MAX_STREAMS 1024u /* on one connection */
+#define MAX_PROCESSES 1024u
+#define MAX_DRAINS 1024u
+#define MAX_TAG_BYTES 4096u
+#define MAX_ARGUMENTS 65536u
+#define MAX_RLIMITS 32u
+
+#define CHUNK_BYTES 65536u               /* one read, one DATA */
+#define INPUT_WINDOW 65536u              /* stdin bytes that a host may send ahead */
+#define OUTGOING_HIGH (1024u * 1024u)    /* no more DATA for a connection above this */
+#define RING_DEFAULT 65536u
+#define RING_MAX (16u * 1024u * 1024u)
+
+#define LINGER_MS 100     /* between a command's exit and END when others hold its pipes */
+#define KILL_ROUND_MS 10  /* between two rounds of SIGKILL */
+#define KILL_ROUNDS 200   /* after that many, what still is there is given up on */
+#define ACCEPT_PAUSE_MS 100
+
+#endif

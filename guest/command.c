@@ -1,0 +1,85 @@
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "builtin.h"
+#include "descriptors.h"
+#include "execute.h"
+#include "harden.h"
+#include "roots.h"
+#include "seccomp.h"
+#include "shim.h"
+
+#define STATUS_FD 3
+#define FIRST_ROOT_FD 4
+
+static void fail(const char *what, const char *name) __attribute__((noreturn));
+static void fail(const char *what, const char *name) {
+  char message[200];
+  int error = errno;
+  if (name) snprintf(message, sizeof message, "%s \"%.100s\": %s", what, name, strerror(error));
+  else snprintf(message, sizeof message, "%s: %s", what, strerror(error));
+  shim_send(STATUS_FD, SHIM_FAILED, error, message);
+  _exit(127);
+}
+
+static void reset_signals(void) {
+  struct sigaction normal = {.sa_handler = SIG_DFL};
+  for (int number = 1; number < NSIG; number++) (void)sigaction(number, &normal, NULL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void arrange_descriptors(const struct command *c, int status_fd) {
+  int keep[FIRST_ROOT_FD + ROOT_COUNT] = {c->stdio[0], c->stdio[1], c->stdio[2], status_fd};
+  size_t count = FIRST_ROOT_FD;
+  if (c->builtin) {
+    for (int i = 0; i < ROOT_COUNT; i++) keep[count++] = roots[i].fd;
+  }
+  if (!descriptors_keep(keep, count, 0)) {
+    shim_send(status_fd, SHIM_FAILED, errno, "Cannot arrange descriptors");
+    _exit(127);
+  }
+  for (int fd = 0; fd < 3; fd++) (void)fcntl(fd, F_SETFD, 0);
+  for (int i = 0; c->builtin && i < ROOT_COUNT; i++) {
+    if (roots[i].fd >= 0) roots[i].fd = FIRST_ROOT_FD + i;
+  }
+}
+
+void command_main(const struct command *c, int status_fd) {
+  pid_t parent = getppid();
+  setsid();
+  arrange_descriptors(c, status_fd);
+  if (c->terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail("Cannot take the terminal", NULL);
+  reset_signals();
+  umask(022);
+  harden_prefer_as_victim();
+  if (!harden_limits(c)) fail("Cannot set limits", NULL);
+  harden_drop_bounding();
+  if (!harden_become(c->uid, c->gid)) fail("Cannot become the user", NULL);
+  /* SECURITY: without capabilities before the first path is touched, so that the user's rights decide (G-06) */
+  if (!harden_drop_all()) fail("Cannot drop capabilities", NULL);
+  if (!c->builtin && chdir(c->cwd) != 0) fail("Cannot enter", c->cwd);
+  /* SECURITY: where shim and command have one user, killing the shim must not set the command free (G-08) */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
+  /* SECURITY: no setuid program gives anything back, and the filter needs this (G-06) */
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("Cannot set no_new_privs", NULL);
+  if (!seccomp_install()) fail("Cannot install the system call filter", NULL);
+  if (c->builtin) {
+    close(STATUS_FD);
+    _exit(builtin_main(c->argv));
+  }
+  execute(c->argv, c->env);
+  fail("Cannot execute", c->argv[0]);
+}

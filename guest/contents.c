@@ -1,0 +1,62 @@
+#include "contents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bounds.h"
+#include "records.h"
+
+int contents_open(int parent, const char *name, struct stat *st) {
+  int file = -1;
+  if (fstatat(parent, name, st, AT_SYMLINK_NOFOLLOW) != 0) return -1;
+  if (S_ISREG(st->st_mode)) {
+    file = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file < 0 || fstat(file, st) != 0) return -1;
+  }
+  /* It may have been swapped since the first look. */
+  if (S_ISREG(st->st_mode)) return file;
+  if (file >= 0) close(file);
+  errno = EINVAL;
+  return -1;
+}
+
+/* Less than asked for only at the end of the file; -1 with errno. */
+static ssize_t read_chunk(int file, uint8_t *bytes, size_t count, uint64_t offset) {
+  size_t have = 0;
+  while (have < count) {
+    ssize_t got = pread(file, bytes + have, count - have, (off_t)(offset + have));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    have += (size_t)got;
+  }
+  return (ssize_t)have;
+}
+
+uint64_t contents_send(int file, uint64_t offset, uint64_t length, const char *path) {
+  static uint8_t bytes[CHUNK_BYTES];
+  uint64_t sent = 0;
+  if (offset > INT64_MAX) return 0;
+  while (sent < length) {
+    size_t wanted = length - sent < sizeof bytes ? (size_t)(length - sent) : sizeof bytes;
+    ssize_t count = read_chunk(file, bytes, wanted, offset + sent);
+    if (count < 0) give_up_on("Cannot read", path);
+    if (count > 0) record_bytes(bytes, (size_t)count);
+    sent += (uint64_t)count;
+    if ((size_t)count < wanted) break;
+  }
+  return sent;
+}
+
+bool contents_equal(int one, int other) {
+  static uint8_t left[CHUNK_BYTES];
+  static uint8_t right[CHUNK_BYTES];
+  for (uint64_t offset = 0;; offset += CHUNK_BYTES) {
+    ssize_t count = read_chunk(one, left, sizeof left, offset);
+    if (count < 0 || read_chunk(other, right, sizeof right, offset) != count) return false;
+    if (memcmp(left, right, (size_t)count) != 0) return false;
+    if ((size_t)count < sizeof left) return true;
+  }
+}

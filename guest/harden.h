@@ -1,0 +1,22 @@
+/* Privileges: what the guest program keeps and what commands lose. */
+#ifndef CLOCHE_HARDEN_H
+#define CLOCHE_HARDEN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "command.h"
+
+/* Leaves the guest program only what it needs, and remembers its descriptor limit for commands. */
+void harden_self(void);
+/* True when commands can have a user other than the guest program's. */
+bool harden_can_change_user(void);
+
+/* For the forked child, in this order. False with errno. */
+void harden_prefer_as_victim(void);
+bool harden_limits(const struct command *c);
+void harden_drop_bounding(void);
+bool harden_become(uid_t uid, gid_t gid);
+bool harden_drop_all(void);
+
+#endif

@@ -1,0 +1,160 @@
+#include "init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "connection.h"
+#include "descendants.h"
+#include "dispatch.h"
+#include "harden.h"
+#include "lifecycle.h"
+#include "listener.h"
+#include "loop.h"
+#include "process.h"
+#include "roots.h"
+#include "wire.h"
+
+struct options {
+  const char *listen_fd;
+  const char *socket;
+  bool stdio;
+  const char *workspace;
+  const char *upper;
+  const char *baseline;
+  const char *hostname;
+};
+
+static bool parse_options(int argc, char **argv, struct options *o) {
+  struct {
+    const char *name;
+    const char **value;
+  } table[] = {{"--listen-fd", &o->listen_fd}, {"--socket", &o->socket},     {"--workspace", &o->workspace},
+               {"--upper", &o->upper},         {"--baseline", &o->baseline}, {"--hostname", &o->hostname}};
+  for (int i = 1; i < argc; i++) {
+    size_t at = 0;
+    if (strcmp(argv[i], "--stdio") == 0) {
+      o->stdio = true;
+      continue;
+    }
+    while (at < sizeof table / sizeof *table && strcmp(argv[i], table[at].name) != 0) at++;
+    if (at == sizeof table / sizeof *table || i + 1 == argc) {
+      complain("Unknown option or missing value: \"%s\"", argv[i]);
+      return false;
+    }
+    *table[at].value = argv[++i];
+  }
+  if ((o->listen_fd != NULL) + (o->socket != NULL) + o->stdio != 1) {
+    complain("Give one of --listen-fd, --socket and --stdio");
+    return false;
+  }
+  return true;
+}
+
+static void bring_loopback_up(void) {
+  struct ifreq request = {.ifr_name = "lo"};
+  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return;
+  if (ioctl(fd, SIOCGIFFLAGS, &request) == 0 && !(request.ifr_flags & IFF_UP)) {
+    request.ifr_flags |= IFF_UP;
+    (void)ioctl(fd, SIOCSIFFLAGS, &request);
+  }
+  close(fd);
+}
+
+/* Descriptors 0 to 2 must be taken, or a pipe that gets such a number would be mistaken for stdio. */
+static void fill_stdio(void) {
+  int fd;
+  do {
+    fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  } while (fd >= 0 && fd < 3);
+  if (fd >= 0) close(fd);
+}
+
+static void on_signal(struct watch *w, uint32_t events) {
+  (void)events;
+  struct signalfd_siginfo info;
+  while (read(w->fd, &info, sizeof info) == (ssize_t)sizeof info) continue;
+  lifecycle_reap();
+}
+
+static struct watch signals = {.fd = -1, .ready = on_signal};
+
+static bool watch_children(void) {
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &mask, NULL);
+  signals.fd = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
+  return loop_watch(&signals, EPOLLIN);
+}
+
+static void identify(void) {
+  bool layers = roots[ROOT_UPPER].fd >= 0 && roots[ROOT_BASELINE].fd >= 0;
+  identity.flags = (uint16_t)((layers ? HELLO_LAYERS : 0) | (harden_can_change_user() ? HELLO_USERS : 0));
+  if (getrandom(identity.boot_id, sizeof identity.boot_id, 0) < 0) memcpy(identity.boot_id, &(int64_t){clock_us()}, 8);
+}
+
+static bool open_stdio(void) {
+  int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (in < 0 || out < 0 || null < 0) return false;
+  /* Nothing but the protocol may reach the host by these. */
+  (void)dup3(null, STDIN_FILENO, O_CLOEXEC);
+  (void)dup3(null, STDOUT_FILENO, O_CLOEXEC);
+  close(null);
+  return connection_open(in, out, true);
+}
+
+static bool open_channel(const struct options *o) {
+  if (o->stdio) return open_stdio();
+  if (o->socket) return listener_bind(o->socket);
+  char *rest;
+  long fd = strtol(o->listen_fd, &rest, 10);
+  if (*rest || rest == o->listen_fd || fd < 0 || fd > 65535) {
+    complain("Not a descriptor: \"%s\"", o->listen_fd);
+    return false;
+  }
+  return listener_adopt((int)fd);
+}
+
+static void after_turn(void) {
+  processes_settle();
+  connections_settle();
+}
+
+int init_main(int argc, char **argv) {
+  struct options o = {.workspace = "/workspace"};
+  if (!parse_options(argc, argv, &o)) return 2;
+  fill_stdio();
+  prctl(PR_SET_NAME, "cloche-guest");
+  prctl(PR_SET_DUMPABLE, 0);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  signal(SIGPIPE, SIG_IGN);
+  if (!roots_open(o.workspace, o.upper, o.baseline)) return 1;
+  bring_loopback_up();
+  if (o.hostname && sethostname(o.hostname, strlen(o.hostname)) != 0) complain("Cannot set the host name: %s", strerror(errno));
+  if (chdir("/") != 0) complain("Cannot enter \"/\": %s", strerror(errno));
+  harden_self();
+  identify();
+  if (!loop_open() || !descendants_open() || !watch_children() || !open_channel(&o)) {
+    complain("Cannot start: %s", strerror(errno));
+    return 1;
+  }
+  int code = loop_run(after_turn);
+  /* As PID 1 the kernel ends everything with us; elsewhere nothing may be left behind. */
+  if (getpid() != 1) descendants_kill(getpid());
+  return code;
+}

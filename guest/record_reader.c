@@ -1,0 +1,78 @@
+#include "record_reader.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bounds.h"
+#include "frame.h"
+#include "records.h"
+
+static uint8_t held[CHUNK_BYTES];
+static size_t start;
+static size_t end;
+
+static void fill(void) {
+  ssize_t count;
+  do {
+    count = read(STDIN_FILENO, held, sizeof held);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) give_up_on("Cannot read", "stdin");
+  if (count == 0) give_up(EPIPE, "The records ended early");
+  start = 0;
+  end = (size_t)count;
+}
+
+size_t next_bytes(void *bytes, size_t limit) {
+  if (start == end) fill();
+  size_t count = end - start < limit ? end - start : limit;
+  memcpy(bytes, held + start, count);
+  start += count;
+  return count;
+}
+
+static void next_exactly(void *bytes, size_t count) {
+  for (uint8_t *at = bytes; count > 0;) {
+    size_t got = next_bytes(at, count);
+    at += got;
+    count -= got;
+  }
+}
+
+uint8_t next_kind(void) {
+  uint8_t kind;
+  next_exactly(&kind, 1);
+  return kind;
+}
+
+uint32_t next_length(void) {
+  uint8_t bytes[4];
+  next_exactly(bytes, sizeof bytes);
+  struct reader r = {.at = bytes, .left = sizeof bytes};
+  return read_u32(&r);
+}
+
+uint64_t next_number(void) {
+  uint8_t bytes[8];
+  next_exactly(bytes, sizeof bytes);
+  struct reader r = {.at = bytes, .left = sizeof bytes};
+  return read_u64(&r);
+}
+
+static void next_text(char text[PATH_MAX]) {
+  uint32_t length = next_length();
+  if (length >= PATH_MAX) give_up(ENAMETOOLONG, "A path in the records is too long");
+  next_exactly(text, length);
+  text[length] = 0;
+  if (strlen(text) != length) give_up(EINVAL, "A path in the records holds a NUL");
+}
+
+void next_member(struct member *member) {
+  next_exactly(&member->type, 1);
+  member->mode = next_length() & 07777;
+  (void)next_number();
+  uint64_t mtime = next_number();
+  member->mtime = (struct timespec){.tv_sec = (time_t)(mtime / 1000000000u), .tv_nsec = (long)(mtime % 1000000000u)};
+  next_text(member->path);
+  next_text(member->target);
+}

@@ -1,0 +1,182 @@
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "bounds.h"
+#include "command.h"
+#include "input.h"
+#include "lifecycle.h"
+#include "output.h"
+#include "process.h"
+#include "shim.h"
+#include "terminal.h"
+#include "wire.h"
+
+struct request {
+  uint32_t flags;
+  uint32_t timeout_ms;
+  uint32_t grace_ms;
+  uint16_t cols;
+  uint16_t rows;
+  uint32_t ring_bytes;
+  uint32_t credit;
+  const char *tag;
+  char **argv;
+  char **env;
+  struct command command;
+};
+
+/* Both ends of everything between the guest program and the command; -1: none. */
+struct ends {
+  int ours[3];
+  int theirs[3];
+  int status_read;
+  int status_write;
+};
+
+static void read_rlimits(struct reader *r, struct command *c) {
+  uint32_t count = read_u32(r);
+  if (count > MAX_RLIMITS) r->bad = true;
+  for (uint32_t i = 0; i < count && !r->bad; i++) {
+    c->rlimits[i].resource = read_u32(r);
+    c->rlimits[i].limit.rlim_cur = read_u64(r);
+    c->rlimits[i].limit.rlim_max = read_u64(r);
+    c->rlimit_count++;
+  }
+}
+
+static bool read_request(struct reader *r, struct request *q) {
+  q->flags = read_u32(r);
+  q->command.uid = read_u32(r);
+  q->command.gid = read_u32(r);
+  q->timeout_ms = read_u32(r);
+  q->grace_ms = read_u32(r);
+  q->cols = read_u16(r);
+  q->rows = read_u16(r);
+  q->ring_bytes = read_u32(r);
+  q->credit = read_u32(r);
+  q->tag = read_string(r, MAX_TAG_BYTES);
+  q->command.cwd = read_string(r, SIZE_MAX);
+  q->argv = read_strings(r, MAX_ARGUMENTS);
+  q->env = read_strings(r, MAX_ARGUMENTS);
+  read_rlimits(r, &q->command);
+  if (!read_finished(r) || !q->argv[0] || q->ring_bytes > RING_MAX || q->flags > 31) return false;
+  q->command.argv = q->argv;
+  q->command.env = q->env;
+  q->command.builtin = q->flags & SPAWN_BUILTIN;
+  q->command.terminal = q->flags & SPAWN_PTY;
+  return true;
+}
+
+static bool make_pipe(int *read_end, int *write_end) {
+  int both[2];
+  if (pipe2(both, O_CLOEXEC) != 0) return false;
+  *read_end = both[0];
+  *write_end = both[1];
+  return true;
+}
+
+static bool make_stdio(const struct request *q, struct ends *e) {
+  if (q->flags & SPAWN_PTY) return terminal_open(&q->command, q->cols, q->rows, &e->ours[1], &e->theirs[0]);
+  if (q->flags & SPAWN_STDIN) {
+    if (!make_pipe(&e->theirs[0], &e->ours[0])) return false;
+  } else {
+    e->theirs[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (e->theirs[0] < 0) return false;
+  }
+  if (!make_pipe(&e->ours[1], &e->theirs[1]) || !make_pipe(&e->ours[2], &e->theirs[2])) return false;
+  /* A command that opens /dev/stdout anew needs to own its pipe; as its own user it does anyway. */
+  for (int i = q->flags & SPAWN_STDIN ? 0 : 1; i < 3; i++) {
+    if (fchown(e->theirs[i], q->command.uid, q->command.gid) != 0) break;
+  }
+  return true;
+}
+
+static void close_all(int *fds, int count) {
+  for (int i = 0; i < count; i++) {
+    if (fds[i] >= 0) close(fds[i]);
+    fds[i] = -1;
+  }
+}
+
+/* Hands our ends to the process, which closes them from now on. */
+static bool adopt_ends(struct process *p, const struct request *q, struct ends *e) {
+  size_t capacity = q->ring_bytes ? q->ring_bytes : RING_DEFAULT;
+  bool terminal = q->flags & SPAWN_PTY;
+  /* Input and output of a terminal are waited for one by one, which takes two descriptors. */
+  if (terminal) e->ours[0] = fcntl(e->ours[1], F_DUPFD_CLOEXEC, 3);
+  if (terminal && e->ours[0] < 0) return false;
+  bool good = true;
+  for (int i = 0; i < 3; i++) {
+    int fd = e->ours[i];
+    if (fd < 0) continue;
+    e->ours[i] = -1;
+    (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    if (i == 0) input_open(p, fd);
+    else good = output_open(p, &p->output[i - 1], fd, capacity) && good;
+  }
+  int status = e->status_read;
+  e->status_read = -1;
+  (void)fcntl(status, F_SETFL, O_NONBLOCK);
+  return lifecycle_start(p, status, q->timeout_ms) && good;
+}
+
+static void start(struct process *p, struct request *q) {
+  struct ends e = {{-1, -1, -1}, {-1, -1, -1}, -1, -1};
+  bool ready = make_stdio(q, &e) && make_pipe(&e.status_read, &e.status_write);
+  if (ready) {
+    for (int i = 0; i < 3; i++) q->command.stdio[i] = q->command.terminal ? e.theirs[0] : e.theirs[i];
+    ready = adopt_ends(p, q, &e);
+  }
+  pid_t shim = ready ? shim_fork(&q->command, e.status_write) : -1;
+  int error = errno;
+  close_all(e.theirs, 3);
+  close_all(e.ours, 3);
+  close_all(&e.status_read, 1);
+  close_all(&e.status_write, 1);
+  if (shim > 0) {
+    p->shim = shim;
+    return;
+  }
+  char message[128];
+  snprintf(message, sizeof message, "Cannot start: %s", strerror(error));
+  lifecycle_fail(p, error, message);
+}
+
+static void run(struct connection *c, uint32_t stream, struct request *q) {
+  struct process *p = process_new();
+  char *tag = p ? strdup(q->tag) : NULL;
+  if (p && !tag) {
+    process_discard(p);
+    p = NULL;
+  }
+  if (!p) {
+    send_error(c, stream, EAGAIN, "Too many processes");
+    return;
+  }
+  struct stream *s = stream_open(c, stream, STREAM_PROCESS);
+  p->tag = tag;
+  if (!s) {
+    process_discard(p);
+    return;
+  }
+  p->flags = q->flags;
+  p->grace_ms = q->grace_ms;
+  s->credit[1] = s->credit[2] = q->credit;
+  start(p, q);
+  attach_stream(s, p);
+}
+
+void spawn_request(struct connection *c, uint32_t stream, struct reader *r) {
+  struct request q = {0};
+  if (read_request(r, &q)) run(c, stream, &q);
+  else connection_doom(c);
+  free(q.argv);
+  free(q.env);
+}

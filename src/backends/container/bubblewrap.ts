@@ -1,0 +1,34 @@
+import { statSync } from "node:fs";
+import type { IdMap } from "../../base/id-map.ts";
+import type { WallSpec } from "../../contracts/backend.ts";
+import { AGENT } from "../../model/names.ts";
+import { GUEST_FOLDER, LISTEN_FD, STAGE, guestCommand, maskedKernelFiles, tmpfsBytes } from "./sandbox-layout.ts";
+
+/** The argument vector that bubblewrap gets, run by `cloche-guest wall` as root of its user namespace. */
+export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
+  const size = String(tmpfsBytes(spec));
+  return [
+    "bwrap",
+    // SECURITY: own pid, network (loopback only), ipc, uts and cgroup namespaces; user and mount are made by the launcher (G-03, G-04, G-07).
+    "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+    // A user's only id becomes agent's in a second user namespace: bubblewrap starts as root of the first.
+    ...(idMap.kind === "single" ? ["--unshare-user", "--uid", String(AGENT.uid), "--gid", String(AGENT.gid), "--cap-add", "ALL"] : []),
+    "--as-pid-1", "--clearenv", "--hostname", spec.hostname,
+    "--bind", `${STAGE}/root`, "/",
+    // SECURITY: folders of the host are bound read-only (G-05).
+    ...spec.rootfs.hostPaths.flatMap((path) => ["--ro-bind", path, path]),
+    "--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm",
+    "--proc", "/proc",
+    // SECURITY: kernel files masked (G-07).
+    ...maskedKernelFiles().flatMap((path) => (statSync(path).isDirectory() ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path])),
+    "--perms", "1777", "--size", size, "--tmpfs", "/tmp",
+    "--perms", "0755", "--size", size, "--tmpfs", "/run",
+    "--bind", `${STAGE}/workspace`, "/workspace",
+    "--tmpfs", GUEST_FOLDER,
+    "--ro-bind", `${STAGE}/guest`, `${GUEST_FOLDER}/guest`,
+    "--ro-bind", `${STAGE}/upper`, `${GUEST_FOLDER}/upper`,
+    "--ro-bind", `${STAGE}/baseline`, `${GUEST_FOLDER}/baseline`,
+    "--chdir", "/",
+    "--", ...guestCommand(spec, "--listen-fd", String(LISTEN_FD)),
+  ];
+}

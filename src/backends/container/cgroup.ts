@@ -1,0 +1,184 @@
+import { createHash } from "node:crypto";
+import { accessSync, constants, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { WallLimits } from "../../contracts/backend.ts";
+import { errnoOf, messageOf } from "../../base/errors.ts";
+import type { LimitHealth } from "../../model/health.ts";
+
+/**
+ * Memory, process and cpu limits through the host's cgroups, version 1 or 2, as far as they let us. One cgroup per workspace and
+ * hierarchy, named after the installation and the workspace, so that a later daemon finds it without a record.
+ */
+const CONTROLLERS = ["memory", "pids", "cpu"] as const;
+type Controller = (typeof CONTROLLERS)[number];
+
+interface Hierarchy {
+  readonly version: 1 | 2;
+  /** The folder below which ours are made. */
+  readonly base: string;
+}
+
+export class Cgroups {
+  readonly #group: string;
+  readonly #hierarchies = new Map<Controller, Hierarchy>();
+  readonly #reasons = new Map<Controller, string>();
+
+  private constructor(home: string) {
+    this.#group = `cloche-${createHash("sha256").update(home).digest("hex").slice(0, 10)}`;
+  }
+
+  /** Finds what works by making a cgroup and setting the limit in it. */
+  static detect(home: string): Cgroups {
+    const cgroups = new Cgroups(home);
+    for (const controller of CONTROLLERS) {
+      try {
+        const hierarchy = findHierarchy(controller);
+        if (!hierarchy) throw new Error(`no ${controller} controller in /proc/self/cgroup`);
+        cgroups.#hierarchies.set(controller, hierarchy);
+        const trial = cgroups.#directory(hierarchy, `probe-${process.pid}`);
+        cgroups.#make(hierarchy, trial);
+        try {
+          writeLimit(controller, hierarchy.version, trial, { vcpuCount: 1, memMib: 64, pids: 16, diskMib: undefined });
+        } finally {
+          rmdirSync(trial);
+        }
+      } catch (error) {
+        cgroups.#hierarchies.delete(controller);
+        cgroups.#reasons.set(controller, messageOf(error));
+      }
+    }
+    return cgroups;
+  }
+
+  holds(controller: Controller): boolean {
+    return this.#hierarchies.has(controller);
+  }
+
+  health(): LimitHealth[] {
+    return CONTROLLERS.map((name) => {
+      const hierarchy = this.#hierarchies.get(name);
+      if (hierarchy) return { name, holds: true, detail: `cgroup v${hierarchy.version}` };
+      const instead = name === "pids" ? "; RLIMIT_NPROC holds instead" : "";
+      return { name, holds: name === "pids", detail: `${this.#reasons.get(name) ?? "not available"}${instead}` };
+    });
+  }
+
+  /** Makes the workspace's cgroups with their limits; gives the files that a process joins by writing `0` to them. */
+  create(workspaceId: string, limits: WallLimits): string[] {
+    const joins = new Set<string>();
+    for (const [controller, hierarchy] of this.#hierarchies) {
+      const directory = this.#directory(hierarchy, workspaceId);
+      this.#make(hierarchy, directory);
+      writeLimit(controller, hierarchy.version, directory, limits);
+      joins.add(join(directory, "cgroup.procs"));
+    }
+    return [...joins];
+  }
+
+  /** Host pids of every process in the workspace's cgroups. */
+  processes(workspaceId: string): number[] {
+    const pids = new Set<number>();
+    for (const directory of this.#directories(workspaceId)) {
+      try {
+        for (const line of readFileSync(join(directory, "cgroup.procs"), "latin1").split("\n")) if (line) pids.add(Number(line));
+      } catch {
+        // no such cgroup
+      }
+    }
+    return [...pids];
+  }
+
+  remove(workspaceId: string): void {
+    for (const directory of this.#directories(workspaceId)) {
+      try {
+        // Deepest first: a guest with its own cgroup namespace cannot make any, but an OCI runtime may have.
+        for (const name of readdirSync(directory, { withFileTypes: true })) if (name.isDirectory()) rmdirSync(join(directory, name.name));
+        rmdirSync(directory);
+      } catch (error) {
+        if (errnoOf(error) !== "ENOENT") throw error;
+      }
+    }
+  }
+
+  #directories(workspaceId: string): Set<string> {
+    return new Set([...this.#hierarchies.values()].map((hierarchy) => this.#directory(hierarchy, workspaceId)));
+  }
+
+  #directory(hierarchy: Hierarchy, name: string): string {
+    return join(hierarchy.base, this.#group, name);
+  }
+
+  #make(hierarchy: Hierarchy, directory: string): void {
+    mkdirSync(dirname(directory), { recursive: true });
+    if (hierarchy.version === 2) writeFileSync(join(dirname(directory), "cgroup.subtree_control"), CONTROLLERS.map((name) => `+${name}`).join(" "));
+    try {
+      mkdirSync(directory);
+    } catch (error) {
+      if (errnoOf(error) !== "EEXIST") throw error;
+    }
+  }
+}
+
+function findHierarchy(controller: Controller): Hierarchy | undefined {
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n").map(parseMount);
+  for (const line of readFileSync("/proc/self/cgroup", "utf8").split("\n")) {
+    const [, names, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    if (names === undefined || path === undefined) continue;
+    if (names.split(",").includes(controller)) {
+      const mount = mounts.find((one) => one?.type === "cgroup" && one.options.includes(controller));
+      if (mount) return { version: 1, base: join(mount.point, path) };
+    }
+    if (names === "") {
+      const mount = mounts.find((one) => one?.type === "cgroup2");
+      const base = mount && delegatedBase(mount.point, path, controller);
+      if (base) return { version: 2, base };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Version 2 lets no cgroup with processes hand controllers down, so ours go beside our own, or further up: the nearest folder
+ * that is ours to write and has the controller to give; the root for root.
+ */
+function delegatedBase(mountPoint: string, ownPath: string, controller: Controller): string | undefined {
+  for (let path = ownPath; ; path = dirname(path)) {
+    const directory = join(mountPoint, dirname(path));
+    try {
+      accessSync(directory, constants.W_OK);
+      if (readFileSync(join(directory, "cgroup.subtree_control"), "utf8").split(/\s+/).includes(controller)) return directory;
+    } catch {
+      return undefined;
+    }
+    if (dirname(path) === "/") return undefined;
+  }
+}
+
+function parseMount(line: string): { point: string; type: string; options: string[] } | undefined {
+  const [before, after] = line.split(" - ");
+  const point = before?.split(" ")[4];
+  const [type, , options] = after?.split(" ") ?? [];
+  return point !== undefined && type !== undefined ? { point, type, options: options?.split(",") ?? [] } : undefined;
+}
+
+const CPU_PERIOD_US = 100_000;
+
+function writeLimit(controller: Controller, version: 1 | 2, directory: string, limits: WallLimits): void {
+  const write = (file: string, value: string | number) => writeFileSync(join(directory, file), String(value));
+  const bytes = limits.memMib * 1024 * 1024;
+  const quota = limits.vcpuCount * CPU_PERIOD_US;
+  switch (controller) {
+    case "memory":
+      write(version === 1 ? "memory.limit_in_bytes" : "memory.max", bytes);
+      break;
+    case "pids":
+      write("pids.max", limits.pids);
+      break;
+    case "cpu":
+      if (version === 2) write("cpu.max", `${quota} ${CPU_PERIOD_US}`);
+      else {
+        write("cpu.cfs_period_us", CPU_PERIOD_US);
+        write("cpu.cfs_quota_us", quota);
+      }
+  }
+}

@@ -1,0 +1,135 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isClocheError, messageOf } from "../../base/errors.ts";
+import { type IdMap, SHIFT_BASE, SHIFT_COUNT } from "../../base/id-map.ts";
+import { identifyProcess } from "../../base/process-identity.ts";
+import { removeTree } from "../../base/remove-tree.ts";
+import type { Backend, BackendProbe, Wall, WallRecord, WallSpec } from "../../contracts/backend.ts";
+import type { GuestClient } from "../../guest/client.ts";
+import { bubblewrapArguments } from "./bubblewrap.ts";
+import { Cgroups } from "./cgroup.ts";
+import { type ContainerRecord, ContainerWall } from "./container-wall.ts";
+import { connectGuest, fileAppears } from "./guest-socket.ts";
+import { makeLayers, makeOwned } from "./layers.ts";
+import { needsDoor, ociArguments, ociConfig } from "./oci.ts";
+import { startFailure } from "./start-failure.ts";
+import { GUEST_PROGRAM, WallProcess, launchWall, logTail, recordedProcess } from "./wall-process.ts";
+
+/** The embedded backend: bubblewrap around an overlay, or an OCI runtime when asked. */
+export class ContainerBackend implements Backend {
+  readonly name = "container";
+  readonly #idMap: IdMap;
+  readonly #cgroups: Cgroups;
+
+  constructor(options: { home: string; idMap: IdMap }) {
+    this.#idMap = options.idMap;
+    this.#cgroups = Cgroups.detect(options.home);
+  }
+
+  async probe(ociRuntime: string | undefined): Promise<BackendProbe> {
+    const limits = [
+      ...this.#cgroups.health(),
+      { name: "disk" as const, holds: false, detail: "not enforced; /tmp, /run and /dev/shm are bounded by memory" },
+    ];
+    const directory = mkdtempSync(join(tmpdir(), "cloche-probe-"));
+    const id = `probe-${process.pid}-${Date.now().toString(36)}`;
+    try {
+      const wall = await this.start(emptySpec(directory, id, ociRuntime), undefined);
+      await wall.stop();
+      const who = this.#idMap.kind === "shifted" ? "as root" : "rootless";
+      return { available: true, detail: `${ociRuntime ?? "bubblewrap"}, ${who}`, hint: null, limits };
+    } catch (error) {
+      const hint = isClocheError(error) ? error.hint : "See daemon.log in the cloche home";
+      return { available: false, detail: messageOf(error), hint, limits };
+    } finally {
+      await this.remove(id, directory);
+    }
+  }
+
+  async start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Wall> {
+    const { directory, ociRuntime } = spec;
+    makeLayers(directory, this.#idMap);
+    const launcher = [...this.#launcherArguments(spec), ...(ociRuntime === undefined ? [] : prepareBundle(spec, ociRuntime, this.#idMap))];
+    const program = ociRuntime === undefined ? bubblewrapArguments(spec, this.#idMap) : ociArguments(spec, ociRuntime);
+    const { process: wall, exited } = await launchWall(directory, launcher, program);
+    const ended = exited.then((): never => {
+      throw startFailure(logTail(directory), ociRuntime);
+    });
+    const madeByGuest = ociRuntime !== undefined && needsDoor(ociRuntime);
+    const socket = madeByGuest ? "door/guest.sock" : "guest.sock";
+    try {
+      const first = await Promise.race([firstConnection(join(directory, socket), madeByGuest, signal), ended]);
+      const inner = wall.rememberInner();
+      const record: ContainerRecord = { kind: ociRuntime ?? "bubblewrap", ...wall.outer, inner, executionMode: "guest_socket", socket };
+      return new ContainerWall(directory, record, wall, first);
+    } catch (error) {
+      await wall.kill();
+      // A wall that ended before its hello shows as a lost connection; its own words say more.
+      if (isClocheError(error) && error.code === "SANDBOX_LOST") throw startFailure(logTail(directory), ociRuntime);
+      throw error;
+    } finally {
+      ended.catch(() => undefined); // once started, an end is the guest connection's to tell
+    }
+  }
+
+  adopt(directory: string, record: WallRecord): Promise<Wall | undefined> {
+    const known = record as ContainerRecord;
+    const wall = new WallProcess(known, known.inner);
+    return Promise.resolve(wall.alive() ? new ContainerWall(directory, known, wall) : undefined);
+  }
+
+  async remove(workspaceId: string, directory: string): Promise<void> {
+    const outer = recordedProcess(directory);
+    if (outer) await new WallProcess(outer, []).kill();
+    // Whatever else is in its cgroups, such as a guest whose outer process was killed.
+    for (const pid of this.#cgroups.processes(workspaceId)) {
+      const identity = identifyProcess(pid);
+      if (identity) await new WallProcess(identity, []).kill();
+    }
+    this.#cgroups.remove(workspaceId);
+    await removeTree(directory);
+  }
+
+  #launcherArguments(spec: WallSpec): string[] {
+    const map = this.#idMap.kind === "shifted" ? ["--shift-base", String(SHIFT_BASE), "--shift-count", String(SHIFT_COUNT)] : ["--single"];
+    const joins = this.#cgroups.create(spec.workspaceId, spec.limits);
+    return [
+      "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", GUEST_PROGRAM, ...map,
+      ...joins.flatMap((path) => ["--cgroup", path]),
+    ];
+  }
+}
+
+/** The launcher's socket listens from the start; one that a guest makes, under gVisor, does so a while later. */
+async function firstConnection(path: string, madeByGuest: boolean, signal: AbortSignal | undefined): Promise<GuestClient> {
+  if (madeByGuest) await fileAppears(`${path}.ready`, signal);
+  return await connectGuest(path, signal);
+}
+
+function prepareBundle(spec: WallSpec, runtime: string, idMap: IdMap): string[] {
+  const owner = idMap.toHost(0, 0);
+  const bundle = join(spec.directory, "bundle");
+  makeOwned(bundle, 0o755, owner);
+  writeFileSync(join(bundle, "config.json"), JSON.stringify(ociConfig(spec, runtime, idMap)), { mode: 0o644 });
+  if (!needsDoor(runtime)) return ["--bundle", bundle];
+  const door = join(spec.directory, "door");
+  makeOwned(door, 0o700, owner);
+  // From an earlier start of the same workspace: they would be taken for this one's.
+  for (const name of ["guest.sock", "guest.sock.ready"]) rmSync(join(door, name), { force: true });
+  return ["--bundle", bundle, "--door", door];
+}
+
+/** The smallest wall there is: the guest program over an empty root. */
+function emptySpec(directory: string, id: string, ociRuntime: string | undefined): WallSpec {
+  for (const name of ["empty-root", "empty-baseline"]) mkdirSync(join(directory, name), { recursive: true, mode: 0o755 });
+  return {
+    workspaceId: id,
+    directory,
+    rootfs: { name: "empty", root: join(directory, "empty-root"), hostPaths: [] },
+    baseline: join(directory, "empty-baseline"),
+    hostname: "cloche-probe",
+    limits: { vcpuCount: 1, memMib: 256, pids: 64, diskMib: undefined },
+    ociRuntime,
+  };
+}

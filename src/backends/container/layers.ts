@@ -1,0 +1,16 @@
+import { chownSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { IdMap } from "../../base/id-map.ts";
+import { AGENT } from "../../model/names.ts";
+
+/** The writable layers of a workspace: one over the environment, one over the baseline of `/workspace`. */
+export function makeLayers(directory: string, idMap: IdMap): void {
+  for (const path of ["root/upper", "root/work", "workspace/work"]) makeOwned(join(directory, path), 0o755, idMap.toHost(0, 0));
+  makeOwned(join(directory, "workspace/upper"), 0o755, idMap.toHost(AGENT.uid, AGENT.gid));
+}
+
+/** A folder that belongs to an id of the sandbox. */
+export function makeOwned(path: string, mode: number, owner: { uid: number; gid: number }): void {
+  mkdirSync(path, { recursive: true, mode });
+  chownSync(path, owner.uid, owner.gid);
+}

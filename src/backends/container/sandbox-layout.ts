@@ -1,0 +1,30 @@
+import { existsSync } from "node:fs";
+import type { WallSpec } from "../../contracts/backend.ts";
+
+/** What a sandbox looks like, whatever program builds the wall. */
+
+/** Where `cloche-guest wall` has put the layers, in its own mount namespace. */
+export const STAGE = "/run";
+/** Where the guest program and the layers it reads are while it starts; it unmounts the layers at once. */
+export const GUEST_FOLDER = "/.cloche";
+/** The listening socket that the launcher passes on. */
+export const LISTEN_FD = 3;
+
+/** Files of /proc that tell about the host's kernel, or act on it. */
+const KERNEL_FILES = [
+  "acpi", "asound", "bus", "cmdline", "config.gz", "diskstats", "fs", "interrupts", "irq", "kallsyms", "kcore", "keys", "key-users", "kmsg",
+  "latency_stats", "modules", "partitions", "sched_debug", "scsi", "slabinfo", "sysrq-trigger", "timer_list", "timer_stats", "vmallocinfo",
+];
+
+export function maskedKernelFiles(): string[] {
+  return KERNEL_FILES.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
+}
+
+/** The guest program's command line in the sandbox. It names nothing of the host. */
+export const guestCommand = (spec: Pick<WallSpec, "hostname">, ...channel: string[]): string[] => [
+  `${GUEST_FOLDER}/guest`, "init", ...channel,
+  "--upper", `${GUEST_FOLDER}/upper`, "--baseline", `${GUEST_FOLDER}/baseline`, "--hostname", spec.hostname,
+];
+
+/** The size of each memory-backed folder: half of the sandbox's memory, which it counts against. */
+export const tmpfsBytes = (spec: WallSpec): number => Math.max(64, Math.floor(spec.limits.memMib / 2)) * 1024 * 1024;

@@ -1,0 +1,63 @@
+import type { ClocheError } from "../../base/errors.ts";
+import { failure } from "../../model/error-codes.ts";
+
+interface KnownCause {
+  readonly pattern: RegExp;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** What a host most often lacks, with the one thing to do about it. The text is the launcher's or bubblewrap's. */
+const KNOWN_CAUSES: readonly KnownCause[] = [
+  {
+    pattern: /cannot run bwrap: No such file/,
+    message: "bubblewrap is not installed",
+    hint: "Install it: apt-get install bubblewrap",
+  },
+  {
+    pattern: /cloche-guest.* ENOENT|ENOENT.*cloche-guest/,
+    message: "the guest program is not built",
+    hint: "Build it: make build",
+  },
+  {
+    pattern: /cannot make a user namespace|cannot map user ids|No permissions to create(?: a)? new namespace|setting up uid map/i,
+    message: "this host does not allow user namespaces",
+    hint:
+      "Allow them: sysctl -w user.max_user_namespaces=15000; where they exist also kernel.unprivileged_userns_clone=1 and " +
+      "kernel.apparmor_restrict_unprivileged_userns=0",
+  },
+  {
+    pattern: /cannot mount an overlay/,
+    message: "this kernel does not let a user namespace mount an overlay",
+    hint: "Use Linux 5.11 or newer, and keep the cloche home on a file system with extended attributes (ext4, xfs, btrfs, tmpfs of Linux 6.6)",
+  },
+  {
+    pattern: /Can't mount proc|mounting proc/i,
+    message: "this host does not let a sandbox mount its own /proc",
+    hint: "In a container, run cloche with an unmasked /proc (docker run --security-opt systempaths=unconfined), or on the host",
+  },
+  {
+    pattern: /No space left on device/,
+    message: "no space left where the cloche home is",
+    hint: "Free some space where the cloche home and cache are, then try again",
+  },
+];
+
+export function startFailure(text: string, runtime?: string): ClocheError {
+  const known = KNOWN_CAUSES.find(({ pattern }) => pattern.test(text));
+  const reason = lastLine(text);
+  const options = { details: { output: text.slice(-2000) } };
+  if (known?.pattern.test("No space left on device")) return failure("DISK_FULL", `Cannot start the sandbox: ${known.message}`, { ...options, hint: known.hint });
+  if (known) return failure("BACKEND_UNAVAILABLE", `Cannot start the sandbox: ${known.message} (${reason})`, { ...options, hint: known.hint });
+  if (runtime !== undefined) {
+    return failure("SANDBOX_START_FAILED", `Cannot start the sandbox with the OCI runtime "${runtime}": ${reason || "it ended without a word"}`, {
+      ...options,
+      hint: "Check the runtime, or unset CLOCHE_OCI_RUNTIME to use bubblewrap",
+    });
+  }
+  return failure("SANDBOX_START_FAILED", `Cannot start the sandbox: ${reason || "it ended without a word"}`, options);
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1)?.trim().slice(0, 300) ?? "";
+}

@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { messageOf } from "../../base/errors.ts";
+import {
+  type ProcessIdentity, childrenOf, identifyProcess, isProcessAlive, signalProcess,
+} from "../../base/process-identity.ts";
+import { startFailure } from "./start-failure.ts";
+
+/** The guest program; it is also the launcher of its own wall. The same place from `src/` and from `dist/`. */
+export const GUEST_PROGRAM = fileURLToPath(new URL("../../../build/guest/cloche-guest", import.meta.url));
+
+const LOG_NAME = "wall.log";
+const LOG_TAIL_BYTES = 2000;
+const KILL_DEADLINE_MS = 10_000;
+const ADOPTED_CHECK_MS = 5;
+
+/**
+ * The processes of a wall on the host: the outer one, which the daemon started, and its children, the first of which is the guest
+ * program. They outlive the daemon; one that was adopted is known by its identity only.
+ */
+export class WallProcess {
+  readonly outer: ProcessIdentity;
+  /** Ends the wall when killed: the first process of its pid namespace. */
+  #inner: readonly ProcessIdentity[];
+  readonly #exited: Promise<void> | undefined;
+
+  constructor(outer: ProcessIdentity, inner: readonly ProcessIdentity[], exited?: Promise<void>) {
+    this.outer = { pid: outer.pid, startTicks: outer.startTicks };
+    this.#inner = inner;
+    this.#exited = exited;
+  }
+
+  /** Remembers the inner processes, once they are there, so that they can be ended also when the outer one is gone. */
+  rememberInner(): readonly ProcessIdentity[] {
+    const now = childrenOf(this.outer.pid);
+    if (now.length > 0) this.#inner = now;
+    return this.#inner;
+  }
+
+  alive(): boolean {
+    return isProcessAlive(this.outer) || this.#inner.some(isProcessAlive);
+  }
+
+  async kill(): Promise<void> {
+    const doomed = [...this.#inner, ...(isProcessAlive(this.outer) ? childrenOf(this.outer.pid) : [])];
+    for (const one of doomed) signalProcess(one, "SIGKILL");
+    // Without children the launcher is still on its way to the wall.
+    if (doomed.length === 0) signalProcess(this.outer, "SIGKILL");
+    const deadline = Date.now() + KILL_DEADLINE_MS;
+    if (this.#exited) await Promise.race([this.#exited, new Promise((done) => setTimeout(done, 2000).unref())]);
+    // The kernel tells nobody but the parent; for an adopted wall a short look every few milliseconds has to do.
+    while (this.alive() && Date.now() < deadline) {
+      await new Promise((done) => setTimeout(done, ADOPTED_CHECK_MS));
+      for (const one of [...childrenOf(this.outer.pid), this.outer]) signalProcess(one, "SIGKILL");
+    }
+  }
+}
+
+/** Starts `cloche-guest wall …`; resolves once the guest's socket is bound. The wall may still fail after that: see `exited`. */
+export async function launchWall(
+  directory: string,
+  launcherArguments: readonly string[],
+  wallArguments: readonly string[],
+): Promise<{ process: WallProcess; exited: Promise<void> }> {
+  const log = openSync(join(directory, LOG_NAME), "w", 0o600);
+  let child: ChildProcess;
+  try {
+    child = spawn(GUEST_PROGRAM, ["wall", "--directory", directory, ...launcherArguments, "--", ...wallArguments], {
+      cwd: "/",
+      detached: true, // its own session: no signal of the daemon's terminal reaches it
+      env: { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin" },
+      stdio: ["ignore", log, log, "pipe"],
+    });
+  } finally {
+    closeSync(log);
+  }
+  child.unref();
+  const exited = new Promise<void>((done) => {
+    child.once("exit", () => done());
+    child.once("error", () => done());
+  });
+  await bound(child);
+  const outer = child.pid === undefined ? undefined : identifyProcess(child.pid);
+  if (!outer) throw startFailure(logTail(directory));
+  return { process: new WallProcess(outer, [], exited), exited };
+}
+
+/** Waits for the launcher's word on its status pipe: `B`, or `E` and why not. */
+function bound(child: ChildProcess): Promise<void> {
+  return new Promise((done, fail) => {
+    const status = child.stdio[3];
+    let text = "";
+    let isBound = false;
+    child.once("error", (error) => fail(startFailure(messageOf(error))));
+    if (!status || !("on" in status)) return;
+    status.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      if (!text.startsWith("B") || isBound) return;
+      isBound = true;
+      done();
+    });
+    status.once("error", () => undefined);
+    // The launcher's later failures come here too; whoever waits for the guest's hello reads them from the log.
+    status.once("close", () => fail(startFailure(text.replace(/^B?E?/, "") || "the launcher ended")));
+    if ("unref" in status && typeof status.unref === "function") status.unref();
+  });
+}
+
+export function logTail(directory: string): string {
+  try {
+    return readFileSync(join(directory, LOG_NAME), "utf8").slice(-LOG_TAIL_BYTES).trim();
+  } catch {
+    return "";
+  }
+}
+
+/** The outer process as the launcher recorded it before it did anything else; for a wall without a record in the store. */
+export function recordedProcess(directory: string): ProcessIdentity | undefined {
+  try {
+    const [pid, startTicks] = readFileSync(join(directory, "wall.pid"), "latin1").trim().split(" ");
+    return pid !== undefined && startTicks !== undefined ? { pid: Number(pid), startTicks } : undefined;
+  } catch {
+    return undefined;
+  }
+}

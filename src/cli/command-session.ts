@@ -1,0 +1,124 @@
+import { constants } from "node:os";
+import { errnoOf, isClocheError } from "../base/errors.ts";
+import type { ExecResult } from "../model/exec.ts";
+import type { CommandSignal, CommandStream } from "../sdk/options.ts";
+import { BROKEN_PIPE_EXIT } from "./broken-pipe.ts";
+import type { Context } from "./command.ts";
+import { feedInput } from "./feed-input.ts";
+import { forwardSignals } from "./forward-signals.ts";
+import { enterRawMode } from "./raw-mode.ts";
+import { usageError } from "./usage-error.ts";
+import { writeAll } from "./write-all.ts";
+
+export interface SessionRequest {
+  readonly stdin: boolean;
+  readonly pty: { cols: number; rows: number } | undefined;
+  readonly env: Record<string, string> | undefined;
+  readonly timeout_seconds: number | undefined;
+  /** Aborted by a signal that comes before the command has started. */
+  readonly signal: AbortSignal;
+}
+
+export interface SessionOptions {
+  readonly words: readonly string[];
+  readonly tty: boolean;
+  readonly timeoutSeconds: number | undefined;
+  open(request: SessionRequest): Promise<CommandStream>;
+}
+
+const SIGNAL_NUMBERS = constants.signals;
+/** A command that a person sits at is not ended by the default of seconds. */
+const TERMINAL_TIMEOUT_SECONDS = 86_400;
+/** How long a command may take to end after its reader has gone. */
+const BROKEN_PIPE_GRACE_MS = 1000;
+
+/**
+ * One command, as if it ran here: its bytes come out as they come, ours go in, signals are passed on, and its exit code is ours.
+ * Resolves when the command has ended, also while our standard input stays open.
+ */
+export async function runSession(context: Context, options: SessionOptions): Promise<number> {
+  const { io } = context;
+  const size = options.tty ? terminalSize(context, options.words) : undefined;
+  const early = new AbortController();
+  let stream: CommandStream | undefined;
+  let stoppedBy: CommandSignal | undefined;
+  const signals = forwardSignals(io, async (name) => {
+    if (stream) {
+      await stream.signal(name);
+      return;
+    }
+    stoppedBy ??= name;
+    early.abort();
+  });
+  try {
+    const request = {
+      stdin: options.tty || io.stdin.isTTY !== true,
+      pty: size,
+      env: size && io.env["TERM"] ? { TERM: io.env["TERM"] } : undefined,
+      timeout_seconds: options.timeoutSeconds ?? (options.tty ? TERMINAL_TIMEOUT_SECONDS : undefined),
+      signal: early.signal,
+    };
+    stream = await options.open(request);
+    const restore = options.tty ? enterRawMode(io, stream) : () => undefined;
+    try {
+      if (request.stdin) feedInput(io.stdin, stream);
+      return await Promise.race([finish(context, stream, options.timeoutSeconds), signals.abandoned]);
+    } finally {
+      restore();
+    }
+  } catch (error) {
+    // Stopped before there was a command: as if the signal had ended us.
+    if (stoppedBy !== undefined && isClocheError(error) && error.code === "CANCELLED")
+      return 128 + SIGNAL_NUMBERS[`SIG${stoppedBy}`];
+    throw error;
+  } finally {
+    signals.stop();
+  }
+}
+
+async function finish(context: Context, stream: CommandStream, timeoutSeconds: number | undefined): Promise<number> {
+  try {
+    await copyOutput(context, stream);
+  } catch (error) {
+    if (errnoOf(error) !== "EPIPE") throw error;
+    await endQuietly(stream);
+    return BROKEN_PIPE_EXIT;
+  }
+  const result = await stream.result;
+  if (result.timed_out) context.note(`note: the command was ended after ${secondsText(result, timeoutSeconds)} s`);
+  if (context.json) await context.print(result, () => "");
+  return result.exit_code;
+}
+
+const secondsText = (result: ExecResult, timeoutSeconds: number | undefined): string =>
+  String(timeoutSeconds ?? Math.round(result.duration_ms / 1000));
+
+async function copyOutput({ io, json }: Context, stream: CommandStream): Promise<void> {
+  for await (const { channel, data } of stream.output()) {
+    // The document carries the output; reading on keeps the command from waiting for us.
+    if (!json) await writeAll(channel === "stdout" ? io.stdout : io.stderr, data);
+  }
+}
+
+/** The reader has gone: the command would have got SIGPIPE here, so it is told to end, and then made to. */
+async function endQuietly(stream: CommandStream): Promise<void> {
+  const timer = setTimeout(() => {
+    stream.signal("KILL").catch(() => undefined);
+  }, BROKEN_PIPE_GRACE_MS);
+  try {
+    await stream.signal("TERM");
+    await stream.result;
+  } catch {
+    // It has ended already, or its sandbox has; either way nobody reads the answer.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function terminalSize({ io, json }: Context, words: readonly string[]): { cols: number; rows: number } {
+  if (json) throw usageError(words, "Cannot use --tty with --json", "Leave --tty out.");
+  if (io.stdin.isTTY !== true || io.stdout.isTTY !== true) {
+    throw usageError(words, "Cannot use --tty: standard input and output are not a terminal", "Leave --tty out.");
+  }
+  return { cols: io.stdout.columns ?? 80, rows: io.stdout.rows ?? 24 };
+}

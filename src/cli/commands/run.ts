@@ -1,0 +1,42 @@
+import { defineCommand } from "../command.ts";
+import { runSession } from "../command-session.ts";
+import { BACKEND, ENVIRONMENT, NETWORK_POLICY, SEED_PATH, TIMEOUT_SECONDS, TTY } from "../common-options.ts";
+
+export const command = defineCommand({
+  words: ["run"],
+  summary: "Run one command in a fresh workspace, then delete it",
+  description: "Standard input is passed on when it is piped. The exit code is the command's own.",
+  positionals: [ENVIRONMENT],
+  options: {
+    backend: BACKEND,
+    "network-policy": NETWORK_POLICY,
+    "timeout-seconds": TIMEOUT_SECONDS,
+    "seed-path": SEED_PATH,
+    tty: TTY,
+  },
+  takesCommand: true,
+  examples: [
+    "cloche run -- sh -c 'id; ls /'",
+    "cloche run --seed-path . --timeout-seconds 120 -- npm test",
+    "cloche run debian:12 -t -- bash",
+  ],
+  async run(context) {
+    const { values } = context;
+    const client = await context.connect();
+    return await runSession(context, {
+      words: this.words,
+      tty: values.tty,
+      timeoutSeconds: values["timeout-seconds"],
+      open: (request) =>
+        client.openRun({
+          ...request,
+          environment: context.optionalArgument("ENVIRONMENT"),
+          backend: values.backend,
+          network_policy: values["network-policy"],
+          seed_path: values["seed-path"],
+          command: [...context.command],
+          onProgress: context.onProgress,
+        }),
+    });
+  },
+});

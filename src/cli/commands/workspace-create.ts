@@ -1,0 +1,74 @@
+import { failure } from "../../model/error-codes.ts";
+import { defineCommand } from "../command.ts";
+import { BACKEND, ENVIRONMENT, NETWORK_POLICY, SEED_PATH } from "../common-options.ts";
+import { parseCount, parseLabel, parseSecret, parseSecretFile, parseSeconds, toRecord } from "../option-values.ts";
+
+export const command = defineCommand({
+  words: ["workspace", "create"],
+  summary: "Create a workspace",
+  positionals: [ENVIRONMENT],
+  options: {
+    backend: BACKEND,
+    "seed-path": SEED_PATH,
+    name: { type: "string", value: "NAME", description: "A name to tell it by" },
+    label: { type: "string", value: "KEY=VALUE", description: "A label", multiple: true, parse: parseLabel },
+    "network-policy": NETWORK_POLICY,
+    secret: {
+      type: "string",
+      value: "NAME=VALUE",
+      description: "A secret",
+      multiple: true,
+      sensitive: true,
+      parse: parseSecret,
+    },
+    "secret-file": {
+      type: "string",
+      value: "NAME=PATH",
+      description: "A secret, read from a file",
+      multiple: true,
+      sensitive: true,
+      parse: parseSecretFile,
+      completes: "host-path",
+    },
+    "ttl-seconds": {
+      type: "string",
+      value: "SECONDS",
+      description: "Delete it this long after its last activity (default: 3600)",
+      parse: parseSeconds,
+    },
+    "vcpu-count": { type: "string", value: "N", description: "How many processors it may use", parse: parseCount },
+    "mem-mib": { type: "string", value: "MIB", description: "How much memory it may use", parse: parseCount },
+    "id-only": { type: "boolean", description: "Print the id and nothing else" },
+  },
+  examples: [
+    "cloche workspace create --seed-path . --name first",
+    "cloche workspace create debian:12 --label team=web --ttl-seconds 600",
+    "ID=$(cloche workspace create --seed-path . --id-only)",
+  ],
+  async run(context) {
+    const { values } = context;
+    if (values.secret.length > 0 || values["secret-file"].length > 0) {
+      throw failure("NOT_SUPPORTED", "Workspaces have no secrets in this version", {
+        hint: "Leave --secret and --secret-file out",
+      });
+    }
+    const client = await context.connect();
+    const workspace = await client.createWorkspace({
+      environment: context.optionalArgument("ENVIRONMENT"),
+      backend: values.backend,
+      seed_path: values["seed-path"],
+      name: values.name,
+      labels: toRecord(values.label),
+      network_policy: values["network-policy"],
+      ttl_seconds: values["ttl-seconds"],
+      vcpu_count: values["vcpu-count"],
+      mem_mib: values["mem-mib"],
+      onProgress: context.onProgress,
+    });
+    const id = workspace.workspace_id;
+    await context.print(workspace, () =>
+      values["id-only"] ? id : `${id}\n${context.colours.dim(`Next: cloche workspace exec ${id} -- COMMAND`)}`,
+    );
+    return 0;
+  },
+});

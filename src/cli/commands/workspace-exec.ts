@@ -1,0 +1,44 @@
+import { failure } from "../../model/error-codes.ts";
+import { defineCommand } from "../command.ts";
+import { runSession } from "../command-session.ts";
+import { TIMEOUT_SECONDS, TTY, WORKSPACE } from "../common-options.ts";
+import { parseSecretEnv } from "../option-values.ts";
+
+export const command = defineCommand({
+  words: ["workspace", "exec"],
+  summary: "Run a command in a workspace",
+  description: "Standard input is passed on when it is piped. The exit code is the command's own.",
+  positionals: [WORKSPACE],
+  options: {
+    "timeout-seconds": TIMEOUT_SECONDS,
+    "secret-env": {
+      type: "string",
+      value: "NAME[=ENV]",
+      description: "Put a secret of the workspace into the command's environment",
+      multiple: true,
+      parse: parseSecretEnv,
+    },
+    tty: TTY,
+  },
+  takesCommand: true,
+  examples: [
+    "cloche workspace exec ws-4 -- npm test",
+    "cloche workspace exec ws-4 --timeout-seconds 300 -- make -j2",
+    "tar c src | cloche workspace exec ws-4 -- tar x",
+    "cloche workspace exec ws-4 -t -- bash",
+  ],
+  async run(context) {
+    const { values } = context;
+    if (values["secret-env"].length > 0) {
+      throw failure("NOT_SUPPORTED", "Workspaces have no secrets in this version", { hint: "Leave --secret-env out" });
+    }
+    const client = await context.connect();
+    return await runSession(context, {
+      words: this.words,
+      tty: values.tty,
+      timeoutSeconds: values["timeout-seconds"],
+      open: (request) =>
+        Promise.resolve(client.openCommand(context.argument("ID"), { ...request, command: [...context.command] })),
+    });
+  },
+});

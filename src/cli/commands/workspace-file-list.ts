@@ -1,0 +1,37 @@
+import type { FileEntry } from "../../model/files.ts";
+import { formatBytes } from "../bytes.ts";
+import { defineCommand } from "../command.ts";
+import { WORKSPACE } from "../common-options.ts";
+import { escapeName } from "../escape.ts";
+import { formatTable } from "../table.ts";
+
+export const command = defineCommand({
+  words: ["workspace", "file", "list"],
+  summary: "List files",
+  positionals: [
+    WORKSPACE,
+    { name: "PATH", description: "A folder under /workspace (default: all of it)", optional: true },
+  ],
+  options: { recursive: { type: "boolean", description: "Folders in folders too" } },
+  examples: ["cloche workspace file list ws-4", "cloche workspace file list ws-4 src --recursive"],
+  async run(context) {
+    const client = await context.connect();
+    const list = await client.listWorkspaceFiles(context.argument("ID"), {
+      path: context.optionalArgument("PATH"),
+      recursive: context.values.recursive,
+    });
+    if (list.entries.length === 0 && !context.json) context.note("No files");
+    await context.print(list, () => (list.entries.length === 0 ? "" : formatFiles(list.entries, context.colours.bold)));
+    return 0;
+  },
+});
+
+function formatFiles(entries: readonly FileEntry[], bold: (text: string) => string): string {
+  const rows = entries.map((entry) => [
+    entry.artifact_type,
+    entry.artifact_type === "file" ? formatBytes(entry.size_bytes) : "-",
+    escapeName(entry.path) + (entry.link_target === null ? "" : ` -> ${escapeName(entry.link_target)}`),
+  ]);
+  const [header = "", ...lines] = formatTable(["TYPE", "SIZE", "PATH"], rows);
+  return [bold(header), ...lines].join("\n");
+}

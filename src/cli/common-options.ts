@@ -1,0 +1,51 @@
+import { NETWORK_POLICIES } from "../model/vocabulary.ts";
+import type { OptionSpec, PositionalSpec } from "./option-spec.ts";
+import { parseSeconds } from "./option-values.ts";
+
+/** Options and positionals that several commands share, so that one name means one thing. */
+export const WORKSPACE: PositionalSpec = {
+  name: "ID",
+  description: "The workspace's id, or the first characters of it",
+  completes: "workspace",
+};
+
+export const ENVIRONMENT: PositionalSpec = {
+  name: "ENVIRONMENT",
+  description: "What is in the workspace's system, as in `cloche env list` (default: host)",
+  optional: true,
+  completes: "environment",
+};
+
+export const BACKEND = {
+  type: "string",
+  value: "BACKEND",
+  description: "What isolates it, as in `cloche doctor` (default: container)",
+  completes: "backend",
+} as const satisfies OptionSpec;
+
+export const SEED_PATH = {
+  type: "string",
+  value: "PATH",
+  description: "A folder, git checkout or archive to copy into /workspace",
+  completes: "host-path",
+} as const satisfies OptionSpec;
+
+export const NETWORK_POLICY = {
+  type: "string",
+  value: "POLICY",
+  description: "What it may reach (default: off)",
+  choices: NETWORK_POLICIES,
+} as const satisfies OptionSpec;
+
+export const TIMEOUT_SECONDS = {
+  type: "string",
+  value: "SECONDS",
+  description: "End the command after this time (default: 30; none with --tty)",
+  parse: parseSeconds,
+} as const satisfies OptionSpec;
+
+export const TTY = {
+  type: "boolean",
+  short: "t",
+  description: "Give the command a terminal, for a shell or an editor",
+} as const satisfies OptionSpec;

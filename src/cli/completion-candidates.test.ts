@@ -1,0 +1,44 @@
+import { expect, it } from "vitest";
+import type { Cloche } from "../sdk/cloche.ts";
+import { FILES, findCandidates } from "./completion-candidates.ts";
+import { COMMAND_TREE } from "./registry.ts";
+
+const client = {
+  daemonStatus: () => Promise.resolve({ running: true }),
+  listWorkspaces: () =>
+    Promise.resolve({
+      count: 2,
+      workspaces: [
+        { workspace_id: "ws-aaaaaaaaaa", name: "one" },
+        { workspace_id: "ws-bbbbbbbbbb", name: null, environment: "host" },
+      ],
+    }),
+  listEnvironments: () => Promise.resolve({ count: 1, environments: [{ name: "debian:12", description: "Debian" }] }),
+} as unknown as Cloche;
+
+const words = async (...typed: string[]) => {
+  const found = await findCandidates(COMMAND_TREE, typed, () => Promise.resolve(client));
+  return found === FILES ? FILES : found.map(({ text }) => text);
+};
+
+it("offers the ids of workspaces, also after options", async () => {
+  expect(await words("workspace", "status", "")).toEqual(["ws-aaaaaaaaaa", "ws-bbbbbbbbbb"]);
+  expect(await words("--json", "ws", "update", "--name", "x", "ws-b")).toEqual(["ws-bbbbbbbbbb"]);
+});
+
+it("offers environments, then where the command goes", async () => {
+  expect(await words("run", "deb")).toEqual(["debian:12"]);
+  expect(await words("run", "debian:12", "")).toEqual(["--"]);
+  expect(await words("demo", "--environment", "")).toEqual(["debian:12"]);
+});
+
+it("leaves paths and the command's own words to the shell", async () => {
+  expect(await words("workspace", "export", "ws-1", "a", "--output", "")).toBe(FILES);
+  expect(await words("run", "--", "ls", "")).toBe(FILES);
+});
+
+it("has no answer where the daemon fails", async () => {
+  expect(
+    await findCandidates(COMMAND_TREE, ["workspace", "status", ""], () => Promise.reject(new Error("down"))),
+  ).toEqual([]);
+});

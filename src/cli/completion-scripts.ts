@@ -1,0 +1,56 @@
+/**
+ * The scripts ask `cloche __complete -- WORDS…` what could come next, so they know no command themselves and need no update. An answer is lines of
+ * `candidate TAB description`, or the one line `:files` to leave it to the shell.
+ */
+const BASH = String.raw`_cloche() {
+  local line=${"$"}{COMP_LINE:0:COMP_POINT} current prefix candidate _
+  local -a words
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=("")
+  current=${"$"}{words[${"$"}{#words[@]} - 1]}
+  # bash takes ':' and '=' for the start of a new word and replaces only what follows
+  prefix=${"$"}{current%"${"$"}{current##*[=:]}"}
+  COMPREPLY=()
+  while IFS=$'\t' read -r candidate _; do
+    if [[ $candidate == :files ]]; then
+      compopt -o filenames 2>/dev/null
+      while IFS= read -r candidate; do COMPREPLY+=("$candidate"); done < <(compgen -f -- "${"$"}{current#"$prefix"}")
+      return
+    fi
+    COMPREPLY+=("${"$"}{candidate#"$prefix"}")
+  done < <("${"$"}{words[0]}" __complete -- "${"$"}{words[@]:1}" 2>/dev/null)
+}
+complete -F _cloche cloche
+`;
+
+const ZSH = String.raw`#compdef cloche
+_cloche() {
+  local -a candidates
+  local line name
+  for line in "${"$"}{(@f)$("${"$"}{words[1]}" __complete -- "${"$"}{(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    [[ -z $line ]] && continue
+    if [[ $line == :files ]]; then
+      _files
+      return
+    fi
+    name=${"$"}{line%%$'\t'*}
+    candidates+=("${"$"}{name//:/\\:}:${"$"}{line#*$'\t'}")
+  done
+  _describe cloche candidates
+}
+compdef _cloche cloche
+`;
+
+const FISH = String.raw`function __cloche_complete
+    set -l words (commandline -opc)
+    set -l answer (cloche __complete -- $words[2..-1] (commandline -ct) 2>/dev/null)
+    if test "$answer[1]" = :files
+        __fish_complete_path (commandline -ct)
+    else
+        printf '%s\n' $answer
+    end
+end
+complete -c cloche -f -a '(__cloche_complete)'
+`;
+
+export const COMPLETION_SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH } as const;

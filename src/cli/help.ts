@@ -1,0 +1,143 @@
+import type { Colours } from "./colour.ts";
+import type { Command, CommandTree } from "./command.ts";
+import { childrenOf, findCommand, findGroup } from "./command-tree.ts";
+import { GLOBAL_OPTIONS, type OptionSpec, type OptionSpecs } from "./option-spec.ts";
+import { formatPairs } from "./table.ts";
+
+/** The help of a command or a group as data; `--help --json` prints it, and a test compares it with the contract. */
+export interface HelpDocument {
+  command: string;
+  summary: string;
+  description: string | null;
+  usage: string;
+  commands: { name: string; summary: string }[];
+  arguments: { name: string; optional: boolean; description: string }[];
+  options: {
+    flag: string;
+    short: string | null;
+    value: string | null;
+    multiple: boolean;
+    required: boolean;
+    description: string;
+  }[];
+  global_options: { flag: string; short: string | null; description: string }[];
+  takes_command: boolean;
+  examples: string[];
+}
+
+export async function helpDocument(tree: CommandTree, words: readonly string[]): Promise<HelpDocument> {
+  const entry = findCommand(tree, words);
+  return entry ? commandHelp(await entry.load()) : groupHelp(tree, words);
+}
+
+function commandHelp(command: Command): HelpDocument {
+  const name = ["cloche", ...command.words].join(" ");
+  const positionals = command.positionals.map(({ name: word, optional, multiple }) => {
+    const shown = multiple ? `${word}…` : word;
+    return optional ? `[${shown}]` : shown;
+  });
+  const required = Object.entries(command.options).filter(([, spec]) => spec.required);
+  const parts = [
+    name,
+    ...positionals,
+    ...required.map(([flag, spec]) => `--${flag} ${spec.value ?? "VALUE"}`),
+    "[options]",
+  ];
+  return {
+    command: name,
+    summary: command.summary,
+    description: command.description ?? null,
+    usage: [...parts, ...(command.takesCommand ? ["-- CMD…"] : [])].join(" "),
+    commands: [],
+    arguments: command.positionals.map((spec) => ({
+      name: spec.name,
+      optional: spec.optional === true,
+      description: withChoices(spec.description, spec.choices),
+    })),
+    options: Object.entries(command.options).map(([flag, spec]) => ({
+      ...describe(flag, spec),
+      value: spec.type === "string" ? (spec.value ?? "VALUE") : null,
+      multiple: spec.multiple === true,
+      required: spec.required === true,
+    })),
+    global_options: describeAll(GLOBAL_OPTIONS),
+    takes_command: command.takesCommand === true,
+    examples: [...command.examples],
+  };
+}
+
+function groupHelp(tree: CommandTree, words: readonly string[]): HelpDocument {
+  const name = ["cloche", ...words].join(" ");
+  const group = findGroup(tree, words);
+  const top = words.length === 0;
+  return {
+    command: name,
+    summary: group?.summary ?? "Runs commands and coding agents in disposable, isolated workspaces",
+    description: group?.alias === undefined ? null : `\`cloche ${group.alias}\` is short for \`${name}\`.`,
+    usage: `${name} COMMAND [options]`,
+    commands: childrenOf(tree, words).map((child) => ({
+      name: child.words.slice(words.length).join(" "),
+      summary: child.summary,
+    })),
+    arguments: [],
+    options: [],
+    global_options: [
+      ...describeAll(GLOBAL_OPTIONS),
+      ...(top ? [{ flag: "--version", short: "-V", description: "Print the version" }] : []),
+    ],
+    takes_command: false,
+    examples: top ? TOP_EXAMPLES : [],
+  };
+}
+
+const TOP_EXAMPLES = [
+  "cloche demo",
+  "cloche run -- sh -c 'id; ls /'",
+  "cloche workspace create --seed-path . --name first",
+  "cloche workspace exec ws-4 -- npm test",
+  "cloche workspace diff ws-4",
+];
+
+const describe = (flag: string, spec: OptionSpec) => ({
+  flag: `--${flag}`,
+  short: spec.short === undefined ? null : `-${spec.short}`,
+  description: withChoices(spec.description, spec.choices) + (spec.multiple ? " (may be repeated)" : ""),
+});
+
+const describeAll = (specs: OptionSpecs) => Object.entries(specs).map(([flag, spec]) => describe(flag, spec));
+
+const withChoices = (description: string, choices: readonly string[] | undefined): string =>
+  choices ? `${description}: ${choices.join(", ")}` : description;
+
+export function formatHelp(help: HelpDocument, { bold }: Colours): string {
+  const section = (title: string, rows: readonly (readonly [string, string])[]): string[] =>
+    rows.length === 0 ? [] : ["", bold(`${title}:`), ...formatPairs(rows).map((line) => `  ${line}`)];
+  const flagText = (option: { flag: string; short: string | null; value?: string | null }) =>
+    `${option.short === null ? "   " : `${option.short},`} ${option.flag}${option.value ? ` ${option.value}` : ""}`;
+  return `${[
+    help.summary,
+    ...(help.description === null ? [] : ["", help.description]),
+    "",
+    `${bold("Usage:")} ${help.usage}`,
+    ...section(
+      "Commands",
+      help.commands.map(({ name, summary }) => [name, summary]),
+    ),
+    ...section(
+      "Arguments",
+      help.arguments.map(({ name, description }) => [name, description]),
+    ),
+    ...section(
+      "Options",
+      help.options.map((option) => [flagText(option), option.description + (option.required ? " (required)" : "")]),
+    ),
+    ...section(
+      "Everywhere",
+      help.global_options.map((option) => [flagText(option), option.description]),
+    ),
+    ...section(
+      "Examples",
+      help.examples.map((example) => [example, ""]),
+    ),
+  ].join("\n")}\n`;
+}

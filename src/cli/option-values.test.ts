@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { BadValue } from "./bad-value.ts";
+import {
+  parseCount,
+  parseLabel,
+  parseSecret,
+  parseSecretEnv,
+  parseSecretFile,
+  parseSeconds,
+  toRecord,
+} from "./option-values.ts";
+
+it("numbers are plain decimals above zero", () => {
+  expect([parseSeconds("600"), parseSeconds("0.5"), parseCount("2")]).toEqual([600, 0.5, 2]);
+  for (const text of ["soon", "", "-1", "0", "0.0", "1e3", "0x10", " 1", "1s", "Infinity", "NaN"]) {
+    expect(() => parseSeconds(text), text).toThrow(BadValue);
+  }
+  for (const text of ["1.5", "0", "", "99999999999999999999", "+1"])
+    expect(() => parseCount(text), text).toThrow(BadValue);
+});
+
+it("a label keeps everything after the first equals sign", () => {
+  expect(toRecord([parseLabel("a=b=c"), parseLabel("empty=")])).toEqual({ a: "b=c", empty: "" });
+});
+
+it.each(["without-equals", "=v", "-bad=1", ".a=1", "a b=1", `${"k".repeat(65)}=1`])("parseLabel refuses %j", (text) => {
+  expect(() => parseLabel(text)).toThrow(BadValue);
+});
+
+it("secrets are checked by name and never shown", () => {
+  expect(parseSecret("TOKEN=a=b")).toEqual({ name: "TOKEN", value: "a=b" });
+  expect(parseSecretFile("TOKEN=/x")).toEqual({ name: "TOKEN", value: "/x" });
+  expect([parseSecretEnv("TOKEN"), parseSecretEnv("TOKEN=T2")]).toEqual([
+    { name: "TOKEN", value: "TOKEN" },
+    { name: "TOKEN", value: "T2" },
+  ]);
+  for (const refused of [
+    () => parseSecret("1BAD=hush"),
+    () => parseSecret("hush"),
+    () => parseSecretEnv("A=1B"),
+    () => parseSecretFile("A="),
+  ]) {
+    expect(refused).toThrow(BadValue);
+    expect(refused).not.toThrow(/hush/);
+  }
+});

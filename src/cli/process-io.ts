@@ -1,0 +1,30 @@
+import type { CliIo, HostSignal } from "./io.ts";
+
+const SIGNALS: readonly HostSignal[] = ["INT", "TERM", "HUP"];
+
+/** The real process. A reader that went away is noticed where the write fails, so the streams' own error events say nothing new. */
+export function processIo(): CliIo {
+  process.stdout.on("error", () => undefined);
+  process.stderr.on("error", () => undefined);
+  return {
+    // A getter, because touching process.stdin opens it.
+    get stdin() {
+      return process.stdin;
+    },
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+    onSignal(handler) {
+      const listeners = SIGNALS.map((signal) => [`SIG${signal}` as const, () => handler(signal)] as const);
+      for (const [name, listener] of listeners) process.on(name, listener);
+      return () => {
+        for (const [name, listener] of listeners) process.off(name, listener);
+      };
+    },
+    async connect() {
+      const { Cloche } = await import("../sdk/cloche.ts");
+      return new Cloche();
+    },
+  };
+}

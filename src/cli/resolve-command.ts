@@ -1,0 +1,51 @@
+import type { CommandEntry, CommandTree } from "./command.ts";
+import { childrenOf, findCommand, findGroup } from "./command-tree.ts";
+import { GLOBAL_OPTIONS } from "./option-spec.ts";
+import { unknownName, usageError } from "./usage-error.ts";
+
+export type Resolution =
+  | { readonly kind: "command"; readonly entry: CommandEntry; readonly rest: readonly string[] }
+  /** The words stop at a group, or at the program itself (no words). */
+  | { readonly kind: "group"; readonly words: readonly string[]; readonly flags: readonly string[] };
+
+const FLAGS = new Set(
+  Object.entries(GLOBAL_OPTIONS).flatMap(([name, spec]) => [
+    `--${name}`,
+    ...("short" in spec ? [`-${spec.short}`] : []),
+  ]),
+);
+
+/** Finds the command that the first words name. Flags that every command takes may stand before and between them. */
+export function resolveCommand(tree: CommandTree, args: readonly string[]): Resolution {
+  const words: string[] = [];
+  const flags: string[] = [];
+  for (const [index, arg] of args.entries()) {
+    if (FLAGS.has(arg)) {
+      flags.push(arg);
+      continue;
+    }
+    if (arg.startsWith("-")) throw unknownName(words, `Unknown option ${arg}`, arg, ["--version", ...FLAGS]);
+    words.push(words.length === 0 ? fullName(tree, arg) : arg);
+    const entry = findCommand(tree, words);
+    if (entry) return { kind: "command", entry, rest: [...flags, ...args.slice(index + 1)] };
+    if (!findGroup(tree, words)) throw unknownWord(tree, words.slice(0, -1), arg);
+  }
+  return { kind: "group", words, flags };
+}
+
+/** What an alias stands for. */
+export const fullName = (tree: CommandTree, word: string): string =>
+  tree.groups.find(({ alias }) => alias === word)?.words[0] ?? word;
+
+function unknownWord(tree: CommandTree, parent: readonly string[], word: string) {
+  const subject = parent.length === 0 ? `Unknown command "${word}"` : `"${parent.join(" ")}" has no command "${word}"`;
+  return unknownName(parent, subject, word, namesBelow(tree, parent));
+}
+
+export function missingCommand(tree: CommandTree, words: readonly string[]) {
+  const after = words.length === 0 ? "" : ` after "${words.join(" ")}"`;
+  return usageError(words, `Missing command${after}: one of ${namesBelow(tree, words).join(", ")}`);
+}
+
+const namesBelow = (tree: CommandTree, words: readonly string[]): string[] =>
+  childrenOf(tree, words).map((child) => child.words.at(-1) ?? "");

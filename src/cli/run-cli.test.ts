@@ -1,0 +1,209 @@
+import { describe, expect, it } from "vitest";
+import { createMemoryIo } from "../../test/helpers/memory-io.ts";
+import { failure } from "../model/error-codes.ts";
+import type { Workspace } from "../model/workspace.ts";
+import { runCli } from "./run-cli.ts";
+
+async function call(args: string[], options?: Parameters<typeof createMemoryIo>[0]) {
+  const io = createMemoryIo(options);
+  const code = await runCli(args, io);
+  return { code, stdout: io.stdout.text, stderr: io.stderr.text };
+}
+
+const workspace: Workspace = {
+  workspace_id: "ws-0123456789",
+  name: "evil\u001B[2J",
+  labels: {},
+  environment: "host",
+  backend: "container",
+  state: "started",
+  state_reason: null,
+  network_policy: "off",
+  created_at: Date.now() / 1000 - 90,
+  last_activity_at: Date.now() / 1000,
+  expires_at: Date.now() / 1000 + 3599,
+  execution_mode: "guest_socket",
+  vcpu_count: 1,
+  mem_mib: 2048,
+  command_count: 2,
+  service_count: 0,
+  running_service_count: 0,
+  reset_count: 0,
+  workspace_seed: { mode: "empty", seed_path: null, origin_kind: null, origin_ref: null },
+  secrets: [],
+};
+
+describe("usage errors", () => {
+  it.each([
+    [["workspce", "list"], 'Did you mean "workspace"?'],
+    [["workspace", "lst"], 'Did you mean "list"?'],
+    [["workspace", "list", "--jsn"], 'Did you mean "--json"?'],
+    [["ws"], "cloche workspace --help"],
+    [["ws", "file"], "cloche workspace file --help"],
+    [["--frob"], "--help"],
+    [["workspace", "create", "--ttl-seconds", "soon"], "--help"],
+    [["workspace", "create", "--label", "without-equals"], "--help"],
+    [["workspace", "create", "--label", "-bad=1"], "--label=-bad=1"],
+    [["workspace", "create", "--network-policy", "everything"], "--help"],
+    [["workspace", "create", "--secret", "1BAD=x"], "--help"],
+    [["workspace", "exec", "ws-1", "--secret-env", "1BAD", "--", "true"], "--help"],
+    [["workspace", "exec", "ws-1"], "after `--`"],
+    [["workspace", "update", "ws-1"], "Give --name"],
+    [["workspace", "file", "write", "ws-1", "a"], "--help"],
+    [["workspace", "file", "write", "ws-1", "a", "--text-file", "/nonexistent/x"], "--help"],
+    [["workspace", "export", "ws-1", "a"], "--help"],
+    [["workspace", "exec", "ws-1", "-t", "--", "sh"], "Leave --tty out"],
+    [["completion", "tcsh"], "--help"],
+    [["help", "workspace", "creat"], 'Did you mean "create"?'],
+  ])("%j: two lines, exit 2; with --json one document", async (args, hint) => {
+    const human = await call(args, { client: {} });
+    expect(human.code).toBe(2);
+    expect(human.stdout).toBe("");
+    expect(human.stderr).toMatch(/^error: .+\nhint: .+\n$/);
+    expect(human.stderr).toContain(hint);
+
+    const json = await call(["--json", ...args], { client: {} });
+    expect(json).toMatchObject({ code: 2, stderr: "" });
+    const document = JSON.parse(json.stdout) as { error: { code: string; hint: string } };
+    expect(document.error.code).toBe("USAGE");
+    expect(document.error.hint).toContain(hint);
+  });
+
+  it("a --json after -- is the command's, not ours", async () => {
+    const { stdout, stderr } = await call(["workspace", "exec", "--", "jq", "--json"]);
+    expect(stdout).toBe("");
+    expect(stderr).toContain("Missing ID");
+  });
+});
+
+describe("errors", () => {
+  it("are two lines without control characters and exit as the code says", async () => {
+    const client = {
+      statusWorkspace: () =>
+        Promise.reject(failure("SANDBOX_LOST", "It\nis \u001B[31mgone", { cause: new Error("why") })),
+    };
+    const { code, stderr } = await call(["ws", "status", "ws-1"], { client });
+    expect(code).toBe(125);
+    expect(stderr).toBe(
+      "error: It\\nis \\x1b[31mgone\nhint: The sandbox ended; delete the workspace and create a new one\n",
+    );
+    expect((await call(["ws", "status", "ws-1", "-v"], { client })).stderr).toContain("note: caused by: why\n");
+  });
+
+  it("an unexpected error is INTERNAL, without a stack", async () => {
+    const { code, stdout } = await call(["ws", "list", "--json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "INTERNAL", message: "no client" } });
+  });
+
+  it("secrets that are well formed are refused as not supported, before anything is asked", async () => {
+    const { code, stdout } = await call(["ws", "create", "--secret", "A=hush", "--json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "NOT_SUPPORTED" } });
+    expect(stdout).not.toContain("hush");
+  });
+});
+
+describe("results", () => {
+  it("bare cloche shows the overview", async () => {
+    const { code, stdout, stderr } = await call([]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("Usage: cloche COMMAND");
+  });
+
+  it("--help works at every level, on stdout", async () => {
+    for (const args of [
+      ["--help"],
+      ["ws", "-h"],
+      ["ws", "file", "--help"],
+      ["workspace", "exec", "-h"],
+      ["help", "ws", "exec"],
+    ]) {
+      expect(await call(args), args.join(" ")).toMatchObject({
+        code: 0,
+        stderr: "",
+        stdout: expect.stringContaining("Usage: cloche") as string,
+      });
+    }
+    expect(JSON.parse((await call(["ws", "exec", "--help", "--json"])).stdout)).toMatchObject({
+      command: "cloche workspace exec",
+    });
+  });
+
+  it("an empty list is a note on stderr and an empty stdout", async () => {
+    const client = { listWorkspaces: () => Promise.resolve({ count: 0, workspaces: [] }) };
+    expect(await call(["ws", "list"], { client })).toEqual({ code: 0, stdout: "", stderr: "No workspaces\n" });
+    expect(await call(["ws", "list", "--json"], { client })).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("a list is an aligned table in which names cannot drive the terminal", async () => {
+    const client = { listWorkspaces: () => Promise.resolve({ count: 1, workspaces: [workspace] }) };
+    expect((await call(["ws", "list"], { client })).stdout).toBe(
+      [
+        "ID             NAME         STATE    ENVIRONMENT  BACKEND    COMMANDS  AGE  EXPIRES",
+        "ws-0123456789  evil\\x1b[2J  started  host         container  2         1m   in 59m",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("create passes on what was given, and --id-only prints the id alone", async () => {
+    let given: unknown;
+    const client = {
+      createWorkspace: (options: unknown) => {
+        given = options;
+        return Promise.resolve(workspace);
+      },
+    };
+    const args = [
+      "ws",
+      "create",
+      "debian:12",
+      "--label",
+      "a=b",
+      "--ttl-seconds",
+      "60",
+      "--vcpu-count",
+      "2",
+      "--id-only",
+    ];
+    expect(await call(args, { client })).toEqual({ code: 0, stdout: "ws-0123456789\n", stderr: "" });
+    expect(given).toMatchObject({
+      environment: "debian:12",
+      labels: { a: "b" },
+      ttl_seconds: 60,
+      vcpu_count: 2,
+      seed_path: undefined,
+    });
+  });
+
+  it("file read prints content raw when piped, escaped on a terminal, and fails rather than cut --content-only", async () => {
+    const file = { workspace_id: "ws-1", path: "/workspace/a", content: "a\u001B[2J", size_bytes: 5, truncated: false };
+    const client = { readWorkspaceFile: () => Promise.resolve(file) };
+    expect((await call(["ws", "file", "read", "ws-1", "a"], { client })).stdout).toBe("a\u001B[2J");
+    expect((await call(["ws", "file", "read", "ws-1", "a"], { client, tty: true })).stdout).toBe("a\\x1b[2J");
+    const cut = { readWorkspaceFile: () => Promise.resolve({ ...file, truncated: true }) };
+    expect(await call(["ws", "file", "read", "ws-1", "a", "--content-only"], { client: cut })).toMatchObject({
+      code: 1,
+      stdout: "",
+    });
+    expect((await call(["ws", "file", "read", "ws-1", "a"], { client: cut })).stderr).toContain(
+      "note: this is the beginning of 5 B",
+    );
+  });
+
+  it("doctor exits with 1 when the default backend does not work, and shows the hint", async () => {
+    const backend = {
+      name: "container",
+      available: false,
+      detail: "bwrap is missing",
+      hint: "apt-get install bubblewrap",
+      limits: [],
+    };
+    const health = { healthy: false, version: "1", home: "/h", cache: "/c", backends: [backend], environments: [] };
+    const { code, stdout } = await call(["doctor"], { client: { doctor: () => Promise.resolve(health) } });
+    expect(code).toBe(1);
+    expect(stdout).toContain("✗ container  bwrap is missing");
+    expect(stdout).toContain("hint: container: apt-get install bubblewrap");
+  });
+});

@@ -1,0 +1,59 @@
+import { errnoOf } from "../base/errors.ts";
+import { BROKEN_PIPE_EXIT } from "./broken-pipe.ts";
+import { openContext } from "./context.ts";
+import { exitCodeOf, reportError } from "./error-output.ts";
+import type { CliIo } from "./io.ts";
+import { parseArguments, splitAtDashes } from "./parse-arguments.ts";
+import { COMMAND_TREE } from "./registry.ts";
+import { missingCommand, resolveCommand } from "./resolve-command.ts";
+import { writeAll } from "./write-all.ts";
+
+/** One call of the program, from its words to its exit code. Never throws. */
+export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
+  try {
+    return await dispatch(args, io);
+  } catch (error) {
+    // Whoever reads our output has gone, as `head` does: nothing is wrong and nobody is there to tell.
+    if (errnoOf(error) === "EPIPE") return BROKEN_PIPE_EXIT;
+    // Also for words that could not be parsed: whoever asked for JSON gets JSON.
+    const { own } = splitAtDashes(args);
+    const json = own.includes("--json");
+    await reportError(error, { io, json, verbose: own.includes("-v") || own.includes("--verbose") }).catch(
+      () => undefined,
+    );
+    return exitCodeOf(error);
+  }
+}
+
+async function dispatch(args: readonly string[], io: CliIo): Promise<number> {
+  const resolution = resolveCommand(COMMAND_TREE, args);
+  if (resolution.kind === "group") {
+    const asked = resolution.flags.some((flag) => flag === "--help" || flag === "-h");
+    if (!asked && (resolution.words.length > 0 || resolution.flags.length > 0))
+      throw missingCommand(COMMAND_TREE, resolution.words);
+    return await showHelp(resolution.words, resolution.flags.includes("--json"), io);
+  }
+  const command = await resolution.entry.load();
+  const parsed = parseArguments(command, resolution.rest);
+  if (parsed.help) return await showHelp(command.words, parsed.json, io);
+  if (parsed.verbose) io.env["CLOCHE_LOG"] ??= "debug";
+  const open = openContext(io, COMMAND_TREE, parsed);
+  try {
+    return await command.run(open.context);
+  } finally {
+    await open.close();
+  }
+}
+
+async function showHelp(words: readonly string[], json: boolean, io: CliIo): Promise<number> {
+  const { helpDocument, formatHelp } = await import("./help.ts");
+  const document = await helpDocument(COMMAND_TREE, words);
+  const { createColours, wantsColour } = await import("./colour.ts");
+  await writeAll(
+    io.stdout,
+    json
+      ? `${JSON.stringify(document, null, 2)}\n`
+      : formatHelp(document, createColours(wantsColour(io.stdout, io.env))),
+  );
+  return 0;
+}

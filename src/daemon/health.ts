@@ -1,0 +1,29 @@
+import type { Places } from "../base/paths.ts";
+import { DEFAULTS } from "../model/config.ts";
+import type { BackendHealth, Health } from "../model/health.ts";
+import type { Dependencies } from "../workspaces/dependencies.ts";
+
+/** What `cloche doctor` tells: each backend proved by starting something, each environment by looking. */
+export async function checkHealth(
+  deps: Dependencies,
+  places: Places,
+  version: string,
+  ociRuntime: string | undefined,
+): Promise<Health> {
+  const config = deps.config();
+  const backends = await Promise.all(
+    [...deps.backends].map(async ([name, backend]): Promise<BackendHealth> => {
+      const { limits, ...probe } = await backend.probe(ociRuntime);
+      return { name, ...probe, limits: [...limits] };
+    }),
+  );
+  const chosen = config.backend ?? DEFAULTS.backend;
+  return {
+    healthy: backends.some((one) => one.name === chosen && one.available),
+    version,
+    home: places.home,
+    cache: places.cache,
+    backends,
+    environments: await deps.environments.list(),
+  };
+}

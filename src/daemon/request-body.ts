@@ -1,0 +1,67 @@
+import type { IncomingMessage } from "node:http";
+import { failure } from "../model/error-codes.ts";
+import { OPERATIONS, type OperationInput, type OperationName } from "../model/operations.ts";
+import { describeIssue } from "./describe-issue.ts";
+
+/** Room for a file of 64 MiB, escaped. */
+export const MAX_BODY_BYTES = 96 * 1024 * 1024;
+const NEWLINE = 10;
+
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const { head, rest } = await readUntil(request, () => -1);
+  // Without an end to look for, everything is the head.
+  return rest === undefined ? head : Buffer.concat([head, rest]);
+}
+
+/** The first line of the body, and what follows it as it comes. */
+export async function readFirstLine(request: IncomingMessage): Promise<{ line: Buffer; rest: AsyncIterable<Buffer> }> {
+  const { head, rest } = await readUntil(request, (chunk) => chunk.indexOf(NEWLINE));
+  return { line: head, rest: following(request, rest) };
+}
+
+async function* following(request: IncomingMessage, first: Buffer | undefined): AsyncGenerator<Buffer, void> {
+  if (first !== undefined && first.length > 0) yield first;
+  try {
+    // The answer goes on after the command stopped reading: the request must not be destroyed then.
+    yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw failure("CANCELLED", "The client went away", { cause: error });
+  }
+}
+
+/** Collects chunks up to a mark; `rest` is what was behind it in its chunk, undefined when the body ended first. */
+async function readUntil(
+  request: IncomingMessage,
+  findMark: (chunk: Buffer) => number,
+): Promise<{ head: Buffer; rest: Buffer | undefined }> {
+  const held: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    const mark = findMark(chunk);
+    bytes += mark < 0 ? chunk.length : mark;
+    if (bytes > MAX_BODY_BYTES) {
+      throw failure("INVALID_ARGUMENT", `The request is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`, {
+        hint: "Send less at once",
+      });
+    }
+    if (mark < 0) held.push(chunk);
+    else return { head: Buffer.concat([...held, chunk.subarray(0, mark)]), rest: chunk.subarray(mark + 1) };
+  }
+  return { head: Buffer.concat(held), rest: undefined };
+}
+
+/** Input as its operation's schema has it, or INVALID_ARGUMENT. */
+export function parseInput<Name extends OperationName>(operation: Name, body: Buffer): OperationInput<Name> {
+  let value: unknown;
+  try {
+    value = body.length === 0 ? {} : JSON.parse(body.toString("utf8"));
+  } catch (error) {
+    throw failure("INVALID_ARGUMENT", `Cannot read the input of ${operation}: it is not JSON`, { cause: error });
+  }
+  const schema = OPERATIONS[operation];
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) {
+    throw failure("INVALID_ARGUMENT", `Cannot do ${operation}: ${describeIssue(schema, value, parsed.error)}`);
+  }
+  return parsed.data as OperationInput<Name>;
+}

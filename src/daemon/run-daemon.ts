@@ -1,0 +1,164 @@
+import { chmodSync, mkdirSync, statSync } from "node:fs";
+import type { Server } from "node:http";
+import { errnoOf, messageOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { configFile, daemonLog, daemonSocket, storeFile, type Places } from "../base/paths.ts";
+import { packageVersion } from "../base/version.ts";
+import type { Store } from "../contracts/store.ts";
+import { failure } from "../model/error-codes.ts";
+import { openStore } from "../store/open-store.ts";
+import type { Compose, Composition } from "./composition.ts";
+import { configReader } from "./config.ts";
+import type { LifeHandlers } from "./handlers.ts";
+import { IdleTimer } from "./idle-timer.ts";
+import { InFlight } from "./in-flight.ts";
+import { openLogFile } from "./log-file.ts";
+import { createApiServer } from "./server.ts";
+import { listenPrivately } from "./socket.ts";
+import { describeError } from "./to-failure.ts";
+
+/** How long calls may go on after the daemon was told to end, and once more after they were aborted. */
+const STOP_GRACE_MS = 3000;
+const LAST_ANSWER_MS = 1000;
+
+export interface DaemonOptions {
+  readonly places: Places;
+  readonly idleSeconds: number;
+  readonly logLevel: string | undefined;
+}
+
+/** A daemon that listens. */
+export interface Daemon {
+  readonly log: Log;
+  /** Resolves when it has let go of everything. */
+  readonly ended: Promise<void>;
+  /** Idempotent. */
+  stop(reason: string): Promise<void>;
+}
+
+/** Starts the daemon of a home; "held" when another one is there. Throws when it cannot start, with nothing left open. */
+export async function startDaemonHere(options: DaemonOptions, compose: Compose): Promise<Daemon | "held"> {
+  const { home } = options.places;
+  makePrivateFolder(home);
+  const store = openStore(storeFile(home));
+  if (store === "locked") return "held";
+  let composition: Composition | undefined;
+  try {
+    const log = openLogFile(daemonLog(home), options.logLevel);
+    const life = new DaemonLife(options, store, log);
+    composition = await compose({
+      places: options.places,
+      store,
+      log,
+      config: configReader(configFile(home)),
+      workChanged: () => life.changed(),
+    });
+    await composition.recover();
+    await life.serve(composition);
+    return life;
+  } catch (error) {
+    await composition?.close();
+    store.close();
+    throw error;
+  }
+}
+
+// SECURITY: nobody else may look into the home (G-14)
+function makePrivateFolder(home: string): void {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    if ((statSync(home).mode & 0o077) !== 0) chmodSync(home, 0o700);
+  } catch (error) {
+    if (errnoOf(error) === "ENOSPC") throw failure("DISK_FULL", `Cannot make "${home}": the disk is full`);
+    throw failure("DAEMON_UNREACHABLE", `Cannot use the cloche home "${home}": ${messageOf(error)}`, {
+      hint: "Set CLOCHE_HOME to a folder of your own",
+      cause: error,
+    });
+  }
+}
+
+class DaemonLife implements Daemon {
+  readonly log: Log;
+  readonly ended: Promise<void>;
+  readonly #options: DaemonOptions;
+  readonly #store: Store;
+  readonly #startedAt = Date.now() / 1000;
+  readonly #inFlight = new InFlight(() => this.changed());
+  readonly #idle: IdleTimer;
+  /** Operations that wait for the end themselves. */
+  readonly #asking = new Set<AbortSignal>();
+  #composition: Composition | undefined;
+  #server: Server | undefined;
+  #stopping: Promise<void> | undefined;
+  #end!: () => void;
+
+  constructor(options: DaemonOptions, store: Store, log: Log) {
+    this.#options = options;
+    this.#store = store;
+    this.log = log;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    const isBusy = () => this.#inFlight.count > 0 || this.#composition?.hasWorkToHold() !== false;
+    this.#idle = new IdleTimer(options.idleSeconds * 1000, isBusy, () => void this.stop("idle"));
+  }
+
+  changed(): void {
+    this.#idle.changed();
+  }
+
+  async serve(composition: Composition): Promise<void> {
+    const { home } = this.#options.places;
+    const version = packageVersion();
+    const handlers = { ...composition.handlers, ...this.#lifeHandlers(version) };
+    this.#server = createApiServer({ handlers, version, inFlight: this.#inFlight, log: this.log });
+    await listenPrivately(this.#server, daemonSocket(home));
+    this.#composition = composition;
+    this.log.info("daemon listens", { pid: process.pid, version, home });
+    this.changed();
+  }
+
+  async stop(reason: string): Promise<void> {
+    this.#stopping ??= this.#letGo(reason);
+    await this.#stopping;
+  }
+
+  async #letGo(reason: string): Promise<void> {
+    this.log.info("daemon stops", { reason, in_flight: this.#inFlight.count });
+    this.#idle.stop();
+    this.#server?.close();
+    await this.#inFlight.settle(this.#asking, STOP_GRACE_MS);
+    try {
+      await this.#composition?.close();
+    } catch (error) {
+      this.log.error("could not close everything", { error: describeError(error) });
+    }
+    this.#store.close();
+    // Whoever asked for the end gets its answer now that the next daemon can start.
+    void this.#inFlight.empty(LAST_ANSWER_MS).then(() => {
+      this.#server?.closeAllConnections();
+      this.log.info("daemon ended");
+      this.#end();
+    });
+  }
+
+  #lifeHandlers(version: string): LifeHandlers {
+    return {
+      daemonStatus: () =>
+        Promise.resolve({
+          running: true,
+          pid: process.pid,
+          socket: daemonSocket(this.#options.places.home),
+          version,
+          mcp_url: null,
+          started_at: this.#startedAt,
+          workspace_count: this.#store.listWorkspaces().length,
+        }),
+      stopDaemon: async (_input, { signal }) => {
+        this.#asking.add(signal);
+        await this.stop("asked to");
+        return { stopped: true };
+      },
+    };
+  }
+}

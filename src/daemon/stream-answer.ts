@@ -1,0 +1,61 @@
+import type { ServerResponse } from "node:http";
+import type { ClocheError } from "../base/errors.ts";
+import { toErrorDocument } from "../model/error-codes.ts";
+import type { ExecResult } from "../model/exec.ts";
+import { encodeJsonFrame, encodeStreamFrame, FRAME, STREAM_CONTENT_TYPE } from "../model/stream-frames.ts";
+import { CallAnswer } from "./call-answer.ts";
+import type { StreamEmitter } from "./handlers.ts";
+
+/** The answer of a stream: frames. An error before the first of them is an ordinary answer. */
+export class StreamAnswer implements StreamEmitter {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  started(info: { workspace_id: string; sequence: number }): void {
+    void this.#write(encodeJsonFrame(FRAME.started, info));
+  }
+
+  async stdout(data: Buffer): Promise<void> {
+    await this.#write(encodeStreamFrame(FRAME.stdout, data));
+  }
+
+  async stderr(data: Buffer): Promise<void> {
+    await this.#write(encodeStreamFrame(FRAME.stderr, data));
+  }
+
+  exit(result: ExecResult): void {
+    void this.#write(encodeJsonFrame(FRAME.exit, result));
+    this.#response.end();
+  }
+
+  error(error: ClocheError): void {
+    if (!this.#response.headersSent) {
+      new CallAnswer(this.#response).error(error);
+      return;
+    }
+    void this.#write(encodeJsonFrame(FRAME.error, toErrorDocument(error)));
+    this.#response.end();
+  }
+
+  /** Cuts the answer off, as the daemon's death would: the client goes on with the next daemon. */
+  cut(): void {
+    this.#response.destroy();
+  }
+
+  async #write(frame: Buffer): Promise<void> {
+    const response = this.#response;
+    if (response.writableEnded || response.destroyed) return;
+    if (!response.headersSent) response.writeHead(200, { "content-type": STREAM_CONTENT_TYPE });
+    if (response.write(frame)) return;
+    await new Promise<void>((resolve) => {
+      const go = () => {
+        response.off("drain", go).off("close", go);
+        resolve();
+      };
+      response.on("drain", go).on("close", go);
+    });
+  }
+}

@@ -1,0 +1,36 @@
+import type { IdMap } from "../base/id-map.ts";
+import type { ReportProgress } from "../model/results.ts";
+import { createHash } from "node:crypto";
+
+/** Where and for whom a definition builds. */
+export interface BuildContext {
+  /** An empty folder to fill with the root file system. */
+  readonly rootfs: string;
+  /** A folder for anything else; it is removed when the build ends. */
+  readonly scratch: string;
+  readonly idMap: IdMap;
+  readonly progress: ReportProgress;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** How one environment comes to be. The cache decides when, where, and that it happens once. */
+export interface EnvironmentDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly packages: readonly string[];
+  /** Folders of the host that show through, read-only. */
+  hostPaths(): readonly string[];
+  /** Changes whenever a build would give something else; hex. Asked for at every use, so it has to be quick. */
+  digest(): Promise<string>;
+  /** Fills `context.rootfs`, owned as `context.idMap` says. Stops early when the signal aborts. */
+  build(context: BuildContext): Promise<void>;
+}
+
+/** Part of every digest: raise it when the same definition is built differently. */
+const BUILDER_VERSION = 1;
+
+export function digestOf(...parts: readonly unknown[]): string {
+  return createHash("sha256")
+    .update(JSON.stringify([BUILDER_VERSION, ...parts]))
+    .digest("hex");
+}

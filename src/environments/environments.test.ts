@@ -1,0 +1,232 @@
+import { runBuildCommand } from "./build-process.ts";
+import type { BuildContext, EnvironmentDefinition } from "./definition.ts";
+import { createEnvironments } from "./environments.ts";
+import { unpackRootfs } from "./rootfs-tar.ts";
+import { currentIdMap } from "../base/id-map.ts";
+import { silentLog } from "../base/log.ts";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const env = { PATH: process.env["PATH"] };
+let cachePath: string;
+beforeEach(() => (cachePath = mkdtempSync(join(tmpdir(), "cloche-environments-"))));
+afterEach(() => rmSync(cachePath, { recursive: true, force: true }));
+
+/** An environment of one file, packed by a shell. */
+function tiny(options: { digest?: string; script?: string; before?: (context: BuildContext) => Promise<void> } = {}) {
+  const { digest = "a".repeat(64), before = () => Promise.resolve() } = options;
+  const definition: EnvironmentDefinition & { builds: number } = {
+    name: "tiny:1",
+    description: "One file",
+    packages: ["hello"],
+    builds: 0,
+    hostPaths: () => [],
+    digest: () => Promise.resolve(digest),
+    build: async (context) => {
+      definition.builds += 1;
+      await before(context);
+      const tar = join(context.scratch, "rootfs.tar");
+      const script = options.script ?? 'mkdir "$0.d" && echo hi >"$0.d/greeting" && tar -cf "$0" -C "$0.d" .';
+      await runBuildCommand({ argv: ["sh", "-c", script, tar], env, signal: context.signal, packages: "none" });
+      await unpackRootfs(tar, context, env);
+    },
+  };
+  return definition;
+}
+
+const open = (...definitions: EnvironmentDefinition[]) =>
+  createEnvironments({ cachePath, idMap: currentIdMap(), log: silentLog, definitions });
+const folders = () => readdirSync(join(cachePath, "environments")).filter((name) => !name.startsWith(".lock-"));
+const kind = currentIdMap().kind;
+
+describe("ensure()", () => {
+  it("builds once and finds it again, from another instance too", async () => {
+    const definition = tiny();
+    const { root } = await open(definition).ensure("tiny:1", {});
+    expect(readFileSync(join(root, "greeting"), "utf8")).toBe("hi\n");
+    expect(existsSync(join(root, "workspace"))).toBe(true);
+    expect((await open(definition).ensure("tiny:1", {})).root).toBe(root);
+    expect(definition.builds).toBe(1);
+    expect(folders()).toEqual([`tiny_1-aaaaaaaaaaaa-${kind}`]);
+  });
+
+  it("says which environments there are when the name is unknown", async () => {
+    await expect(open(tiny()).ensure("tiny:2", {})).rejects.toMatchObject({
+      code: "ENVIRONMENT_NOT_FOUND",
+      hint: "Use one of: tiny:1",
+    });
+  });
+
+  it("gives one build to two that ask at once: the second waits for the first", async () => {
+    const secondWaits = deferred();
+    const building = deferred();
+    const first = tiny({
+      before: () => {
+        building.resolve();
+        return secondWaits.promise;
+      },
+    });
+    const second = tiny();
+    const one = open(first).ensure("tiny:1", {});
+    await building.promise;
+    const two = open(second).ensure("tiny:1", {
+      progress: ({ step }) => {
+        if (step.startsWith("waiting for another build")) secondWaits.resolve();
+      },
+    });
+    expect((await one).root).toBe((await two).root);
+    expect([first.builds, second.builds]).toEqual([1, 0]);
+  });
+
+  it("goes on when a builder dies, and clears away what it left", async () => {
+    const left = join(cachePath, "environments", `.tmp-tiny_1-${kind}-dead`);
+    mkdirSync(join(left, "rootfs"), { recursive: true });
+    const lock = join(cachePath, "environments", `.lock-tiny_1-${kind}`);
+    const other = spawn("flock", ["--no-fork", lock, "sh", "-c", "echo; exec sleep 600"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(other.stdout, "data");
+    const definition = tiny();
+    await open(definition).ensure("tiny:1", {
+      progress: ({ step }) => step.startsWith("waiting") && other.kill("SIGKILL"),
+    });
+    expect(other.signalCode ?? (await once(other, "exit"))[1]).toBe("SIGKILL");
+    expect(definition.builds).toBe(1);
+    expect(folders()).toEqual([`tiny_1-aaaaaaaaaaaa-${kind}`]);
+  });
+
+  it("builds again when the record of a build is damaged or its files are gone", async () => {
+    const definition = tiny();
+    const environments = open(definition);
+    const { root } = await environments.ensure("tiny:1", {});
+    writeFileSync(join(root, "../environment.json"), '{"name": "tiny:1"');
+    expect((await environments.list())[0]?.state).toBe("cold");
+    await environments.ensure("tiny:1", {});
+    rmSync(root, { recursive: true });
+    await environments.ensure("tiny:1", {});
+    expect(definition.builds).toBe(3);
+    expect(existsSync(join(root, "greeting"))).toBe(true);
+  });
+
+  it("leaves nothing behind when a build fails, and says why", async () => {
+    const environments = open(
+      tiny({ script: "echo 'E: Failed to fetch http://me:pw@mirror/x' >&2; echo 'E: it failed' >&2; exit 3" }),
+    );
+    await expect(environments.ensure("tiny:1", {})).rejects.toMatchObject({
+      code: "ENVIRONMENT_BUILD_FAILED",
+      message: "Cannot build the environment: sh: Failed to fetch http://mirror/x",
+    });
+    expect(folders()).toEqual([]);
+    expect((await environments.list())[0]).toMatchObject({ state: "cold", size_bytes: null, digest: null });
+  });
+
+  it("tells a full disk from other failures", async () => {
+    const environments = open(tiny({ script: "cat /etc/os-release >/dev/full" }));
+    await expect(environments.ensure("tiny:1", {})).rejects.toMatchObject({ code: "DISK_FULL" });
+    const failing = tiny({ before: () => Promise.reject(Object.assign(new Error("no space"), { code: "ENOSPC" })) });
+    await expect(open(failing).ensure("tiny:1", {})).rejects.toMatchObject({ code: "DISK_FULL" });
+  });
+
+  it("ends the whole build when it is cancelled", async () => {
+    const controller = new AbortController();
+    let pid = 0;
+    const definition = tiny({
+      before: ({ signal }) =>
+        runBuildCommand({
+          argv: ["sh", "-c", "sh -c 'echo $$ >&2; exec sleep 600'; true"],
+          env,
+          signal,
+          packages: "none",
+          onLine: (line) => {
+            pid = Number(line);
+            controller.abort();
+          },
+        }),
+    });
+    const built = open(definition).ensure("tiny:1", { signal: controller.signal });
+    await expect(built).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(pid).toBeGreaterThan(1);
+    expect(isAlive(pid)).toBe(false);
+    expect(folders()).toEqual([]);
+  });
+
+  it("stops waiting for another build when it is cancelled", async () => {
+    const release = deferred();
+    const building = deferred();
+    const one = open(
+      tiny({
+        before: () => {
+          building.resolve();
+          return release.promise;
+        },
+      }),
+    ).ensure("tiny:1", {});
+    await building.promise;
+    const controller = new AbortController();
+    const two = open(tiny()).ensure("tiny:1", { signal: controller.signal, progress: () => controller.abort() });
+    await expect(two).rejects.toMatchObject({ code: "CANCELLED" });
+    release.resolve();
+    await one;
+  });
+});
+
+describe("list(), inspect() and prune()", () => {
+  it("tell cold, warm and stale apart", async () => {
+    const [old, changed] = [open(tiny()), open(tiny({ digest: "b".repeat(64) }))];
+    expect((await old.list())[0]).toMatchObject({ name: "tiny:1", state: "cold" });
+    await old.ensure("tiny:1", {});
+    expect(await old.inspect("tiny:1")).toMatchObject({
+      state: "warm",
+      packages: ["hello"],
+      host_paths: [],
+      digest: "a".repeat(64),
+    });
+    expect((await old.list())[0]?.size_bytes).toBeGreaterThan(0);
+    expect((await changed.list())[0]).toMatchObject({ state: "stale", digest: "a".repeat(64) });
+    await changed.ensure("tiny:1", {});
+    expect((await changed.list())[0]).toMatchObject({ state: "warm", digest: "b".repeat(64) });
+  });
+
+  it("removes what is not in use, old builds included", async () => {
+    await open(tiny()).ensure("tiny:1", {});
+    const environments = open(tiny({ digest: "b".repeat(64) }));
+    await environments.ensure("tiny:1", {});
+    expect(await environments.prune(new Set(["tiny:1"]))).toEqual({ removed: [], freed_bytes: 0 });
+    expect(folders()).toHaveLength(2);
+    mkdirSync(join(cachePath, "environments", `.tmp-tiny_1-${kind}-dead`));
+    const { removed, freed_bytes } = await environments.prune(new Set());
+    expect(removed.map(({ name }) => name)).toEqual(["tiny:1", "tiny:1"]);
+    expect(freed_bytes).toBeGreaterThan(0);
+    expect(folders()).toEqual([]);
+  });
+
+  it("leave alone what is being built", async () => {
+    const definition = tiny({
+      before: async () => {
+        expect(await environments.prune(new Set())).toEqual({ removed: [], freed_bytes: 0 });
+      },
+    });
+    const environments = open(definition);
+    const { root } = await environments.ensure("tiny:1", {});
+    expect(existsSync(join(root, "greeting"))).toBe(true);
+  });
+});
+
+function deferred() {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false; // there is no such process
+  }
+}

@@ -1,0 +1,170 @@
+import { tryBuildLock, takeBuildLock } from "./build-lock.ts";
+import type { EnvironmentDefinition } from "./definition.ts";
+import { debianDefinitions } from "./debian.ts";
+import { EnvironmentCache, type Built } from "./environment-cache.ts";
+import { createHostDefinition } from "./host.ts";
+import { isMountedAnywhere } from "./mounted-anywhere.ts";
+import { measureTree } from "./walk-tree.ts";
+import { systemClock, type Clock } from "../base/clock.ts";
+import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
+import type { IdMap } from "../base/id-map.ts";
+import type { Log } from "../base/log.ts";
+import { removeTree } from "../base/remove-tree.ts";
+import type { Environments, Rootfs } from "../contracts/environment.ts";
+import type { Environment, EnvironmentsPruned } from "../model/environment.ts";
+import { failure } from "../model/error-codes.ts";
+import type { ReportProgress } from "../model/results.ts";
+import { chmod, lchown, mkdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+export interface EnvironmentsOptions {
+  readonly cachePath: string;
+  readonly idMap: IdMap;
+  readonly log: Log;
+  /** What can be built; the ones that come with cloche when not given. */
+  readonly definitions?: readonly EnvironmentDefinition[];
+  readonly clock?: Clock;
+}
+
+interface EnsureOptions {
+  progress?: ReportProgress | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export function createEnvironments(options: EnvironmentsOptions): Environments {
+  const { cachePath, idMap, log, clock = systemClock } = options;
+  const definitions = options.definitions ?? [
+    createHostDefinition({ hidden: [homedir(), cachePath] }),
+    ...debianDefinitions(),
+  ];
+  const cache = new EnvironmentCache(cachePath, idMap.kind);
+
+  function get(name: string): EnvironmentDefinition {
+    const definition = definitions.find((one) => one.name === name);
+    if (definition) return definition;
+    const names = definitions.map((one) => one.name);
+    throw failure("ENVIRONMENT_NOT_FOUND", `There is no environment "${name}"`, {
+      hint: `Use one of: ${names.join(", ")}`,
+      details: { name, names },
+    });
+  }
+
+  async function ensure(name: string, { progress = () => undefined, signal }: EnsureOptions): Promise<Rootfs> {
+    const definition = get(name);
+    const digest = await definition.digest();
+    const warm = (await cache.find(name, digest)) ?? (await buildOnce(definition, digest, progress, signal));
+    return { name, root: warm.root, hostPaths: definition.hostPaths() };
+  }
+
+  async function buildOnce(
+    definition: EnvironmentDefinition,
+    digest: string,
+    progress: ReportProgress,
+    signal: AbortSignal | undefined,
+  ): Promise<Built> {
+    const { name } = definition;
+    try {
+      await cache.prepare();
+      const onWait = () => progress({ step: `waiting for another build of ${name}` });
+      const lock = await takeBuildLock(cache.lockFile(name), { signal, onWait });
+      try {
+        await cache.clean(name);
+        return (await cache.find(name, digest)) ?? (await build(definition, digest, progress, signal));
+      } finally {
+        await lock.release();
+      }
+    } catch (error) {
+      throw asBuildFailure(name, error, signal);
+    }
+  }
+
+  async function build(
+    definition: EnvironmentDefinition,
+    digest: string,
+    progress: ReportProgress,
+    signal: AbortSignal | undefined,
+  ): Promise<Built> {
+    const { name } = definition;
+    const started = clock.now();
+    log.info("building environment", { environment: name, digest });
+    const temporary = await cache.createTemporary(name);
+    try {
+      const [rootfs, scratch] = [join(temporary, "rootfs"), join(temporary, "scratch")];
+      await mkdir(rootfs);
+      await mkdir(scratch);
+      await definition.build({ rootfs, scratch, idMap, progress, signal });
+      await removeTree(scratch);
+      const { uid, gid } = idMap.toHost(0, 0);
+      await lchown(rootfs, uid, gid);
+      await chmod(rootfs, 0o755);
+      signal?.throwIfAborted();
+      const size_bytes = await measureTree(rootfs);
+      const built = await cache.finish(temporary, { name, digest, built_at: clock.now(), size_bytes });
+      log.info("built environment", { environment: name, size_bytes, seconds: clock.now() - started });
+      return built;
+    } catch (error) {
+      await removeTree(temporary).catch((second: unknown) =>
+        log.warn("cannot remove a failed build", { path: temporary, reason: messageOf(second) }),
+      );
+      throw error;
+    }
+  }
+
+  async function describe(definition: EnvironmentDefinition): Promise<Environment> {
+    const { name, description } = definition;
+    const current = await cache.find(name, await definition.digest());
+    const built = current ?? (await cache.all(name))[0];
+    return {
+      name,
+      description,
+      state: current ? "warm" : built ? "stale" : "cold",
+      size_bytes: built?.size_bytes ?? null,
+      built_at: built?.built_at ?? null,
+      digest: built?.digest ?? null,
+    };
+  }
+
+  async function prune(inUse: ReadonlySet<string>): Promise<EnvironmentsPruned> {
+    const removed: EnvironmentsPruned["removed"] = [];
+    await cache.prepare();
+    for (const { name } of definitions) {
+      const lock = await tryBuildLock(cache.lockFile(name));
+      if (!lock) continue; // somebody builds it right now
+      try {
+        await cache.clean(name);
+        // Older builds of a name in use stay as well: a running sandbox may stand on one.
+        for (const built of inUse.has(name) ? [] : await cache.all(name)) {
+          if (await isMountedAnywhere(built.folder)) continue; // in use by another home that shares the cache
+          await cache.remove(built);
+          removed.push({ name, size_bytes: built.size_bytes });
+        }
+      } finally {
+        await lock.release();
+      }
+    }
+    return { removed, freed_bytes: removed.reduce((sum, one) => sum + one.size_bytes, 0) };
+  }
+
+  return {
+    ensure,
+    prune,
+    list: () => Promise.all(definitions.map(describe)),
+    inspect: async (name) => {
+      const definition = get(name);
+      const { packages } = definition;
+      return { ...(await describe(definition)), host_paths: [...definition.hostPaths()], packages: [...packages] };
+    },
+  };
+}
+
+function asBuildFailure(name: string, error: unknown, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted)
+    return failure("CANCELLED", `The build of environment "${name}" was cancelled`, { cause: error });
+  if (isClocheError(error)) return error;
+  const disk = ["ENOSPC", "EDQUOT"].includes(errnoOf(error) ?? "");
+  if (disk) return failure("DISK_FULL", `Cannot build environment "${name}": no space is left`, { cause: error });
+  return failure("ENVIRONMENT_BUILD_FAILED", `Cannot build environment "${name}": ${messageOf(error)}`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,105 @@
+import { ETC_ALLOWLIST, SECRET_CONTENT, SECRET_NAME } from "./host-allowlist.ts";
+import { errnoOf } from "../base/errors.ts";
+import { constants, lstatSync, readdirSync, readlinkSync, type BigIntStats } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Something of the host's `/etc` that may be shown. `path` is relative to `/etc`; parents come before their children. */
+export interface HostEntry {
+  readonly path: string;
+  readonly kind: "file" | "folder" | "link";
+  /** Differs when the content may differ. */
+  readonly stamp: string;
+  readonly target?: string;
+}
+
+const WORLD_READ = 0o004n;
+const WORLD_ENTER = 0o005n;
+
+/**
+ * Lists what the allowlist lets through. Synchronous on purpose: it is about a thousand small calls, several times faster this way, and
+ * happens when a workspace is created.
+ */
+export function listHostEntries(etc: string, allowlist: readonly string[] = ETC_ALLOWLIST): HostEntry[] {
+  const found = new Map<string, HostEntry>();
+  for (const pattern of allowlist) {
+    for (const path of expand(etc, pattern)) {
+      if (parentsOf(path).every((parent) => found.has(parent) || addParent(etc, parent, found)))
+        collect(etc, path, found);
+    }
+  }
+  return [...found.values()];
+}
+
+/** The file's content, or undefined when it may not be shown after all. */
+export async function readHostFile(etc: string, path: string): Promise<Uint8Array | undefined> {
+  try {
+    // SECURITY: opened without following a link and judged by the descriptor, so that nothing is swapped in between (G-01)
+    const file = await open(join(etc, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const stats = await file.stat({ bigint: true });
+      if (!stats.isFile() || !(stats.mode & WORLD_READ)) return undefined;
+      const data = await file.readFile();
+      return data.includes(SECRET_CONTENT) ? undefined : data;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (["ENOENT", "ELOOP", "EACCES"].includes(errnoOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+function collect(etc: string, path: string, found: Map<string, HostEntry>): void {
+  // SECURITY: names that speak of secrets stay out whatever their mode (G-01)
+  if (SECRET_NAME.test(path)) return;
+  const stats = lstatOrNothing(join(etc, path));
+  if (!stats) return;
+  const stamp = [stats.mode, stats.size, stats.ino, stats.mtimeNs, stats.ctimeNs].join(" ");
+  if (stats.isSymbolicLink()) {
+    found.set(path, { path, kind: "link", stamp, target: readlinkSync(join(etc, path)) });
+  } else if (stats.isDirectory()) {
+    if ((stats.mode & WORLD_ENTER) !== WORLD_ENTER) return;
+    found.set(path, { path, kind: "folder", stamp });
+    for (const name of namesIn(join(etc, path))) collect(etc, `${path}/${name}`, found);
+  } else if (stats.isFile() && stats.mode & WORLD_READ) {
+    // SECURITY: only what every user of the host may read; sockets, pipes and devices never (G-01, G-02)
+    found.set(path, { path, kind: "file", stamp });
+  }
+}
+
+/** False when the way to an entry is not open to everybody: then the entry is not either. */
+function addParent(etc: string, path: string, found: Map<string, HostEntry>): boolean {
+  const stats = lstatOrNothing(join(etc, path));
+  if (!stats?.isDirectory() || (stats.mode & WORLD_ENTER) !== WORLD_ENTER) return false;
+  found.set(path, { path, kind: "folder", stamp: "" });
+  return true;
+}
+
+function parentsOf(path: string): string[] {
+  const parent = dirname(path);
+  return parent === "." ? [] : [...parentsOf(parent), parent];
+}
+
+function expand(etc: string, pattern: string): string[] {
+  if (!pattern.endsWith("*")) return [pattern];
+  return namesIn(etc).filter((name) => name.startsWith(pattern.slice(0, -1)));
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    if (["ENOENT", "EACCES"].includes(errnoOf(error) ?? "")) return [];
+    throw error;
+  }
+}
+
+function lstatOrNothing(path: string): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true });
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EACCES"].includes(errnoOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}

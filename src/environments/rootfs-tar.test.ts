@@ -1,0 +1,87 @@
+import { unpackRootfs } from "./rootfs-tar.ts";
+import { walkTree } from "./walk-tree.ts";
+import { currentIdMap, SHIFT_BASE, type IdMap } from "../base/id-map.ts";
+import { execFileSync } from "node:child_process";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const isRoot = process.getuid?.() === 0;
+const env = { PATH: process.env["PATH"] };
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "cloche-tar-"))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function unpack(script: string, idMap: IdMap = currentIdMap()): Promise<string> {
+  const tree = join(folder, "tree");
+  const rootfs = join(folder, "rootfs");
+  const tar = join(folder, "rootfs.tar");
+  mkdirSync(tree);
+  mkdirSync(rootfs);
+  execFileSync("sh", ["-ec", script], { cwd: tree });
+  execFileSync("tar", ["-cf", tar, "-C", tree, "."]);
+  await unpackRootfs(tar, { rootfs, scratch: folder, idMap, progress: () => undefined, signal: undefined }, env);
+  return rootfs;
+}
+
+describe("unpackRootfs()", () => {
+  it("G-06: takes setuid and setgid away and leaves the other bits", async () => {
+    const rootfs = await unpack(
+      "echo >su; chmod 4755 su; echo >wall; chmod 2711 wall; mkdir mail; chmod 2775 mail; mkdir t; chmod 1777 t",
+    );
+    const modes = ["su", "wall", "mail", "t"].map((name) => (lstatSync(join(rootfs, name)).mode & 0o7777).toString(8));
+    expect(modes).toEqual(["755", "711", "775", "1777"]);
+  });
+
+  it("leaves out pipes and whatever is in /dev", async () => {
+    const rootfs = await unpack("mkfifo pipe; mkdir dev; echo >dev/file");
+    expect(existsSync(join(rootfs, "pipe"))).toBe(false);
+    expect(existsSync(join(rootfs, "dev/file"))).toBe(false);
+    expect(existsSync(join(rootfs, "dev"))).toBe(true);
+  });
+
+  it.skipIf(!isRoot)(
+    "shifts every owner exactly once, files with two names and large folders too (owners need root)",
+    async () => {
+      const rootfs = await unpack(
+        'echo >one; chown 7:8 one; ln one two; ln -s one link; mkdir many; for i in $(seq 700); do : >"many/$i"; done',
+      );
+      const owner = (name: string) => [lstatSync(join(rootfs, name)).uid, lstatSync(join(rootfs, name)).gid];
+      expect(owner("one")).toEqual([SHIFT_BASE + 7, SHIFT_BASE + 8]);
+      expect(owner("two")).toEqual([SHIFT_BASE + 7, SHIFT_BASE + 8]);
+      expect(owner("link")).toEqual([SHIFT_BASE, SHIFT_BASE]);
+      let count = 0;
+      for await (const { path, stats } of walkTree(rootfs)) {
+        expect(stats.uid, path).toBeGreaterThanOrEqual(SHIFT_BASE);
+        expect(stats.gid, path).toBeGreaterThanOrEqual(SHIFT_BASE);
+        count += 1;
+      }
+      expect(count).toBeGreaterThan(700);
+    },
+  );
+
+  it("keeps the distribution's accounts and adds agent, in place of who has that id", async () => {
+    const rootfs = await unpack(
+      "mkdir etc; printf 'root:x:0:0::/root:/bin/sh\\nfirst:x:1000:1000::/:/bin/sh\\nmail:x:8:8::/:/bin/sh\\n' >etc/passwd",
+    );
+    const lines = readFileSync(join(rootfs, "etc/passwd"), "utf8").trimEnd().split("\n");
+    expect(lines.map((line) => line.split(":")[0])).toEqual(["root", "mail", "agent"]);
+  });
+
+  it("G-16: does not write through a link of the archive", async () => {
+    mkdirSync(join(folder, "victim"));
+    await expect(unpack("ln -s ../victim etc")).rejects.toMatchObject({ code: "ENVIRONMENT_BUILD_FAILED" });
+    expect(existsSync(join(folder, "victim/hosts"))).toBe(false);
+  });
+
+  it("says that an archive is damaged", async () => {
+    const rootfs = join(folder, "other");
+    mkdirSync(rootfs);
+    const context = { rootfs, scratch: folder, idMap: currentIdMap(), progress: () => undefined, signal: undefined };
+    await expect(unpackRootfs("/etc/os-release", context, env)).rejects.toMatchObject({
+      code: "ENVIRONMENT_BUILD_FAILED",
+      message: expect.stringContaining("tar") as string,
+    });
+  });
+});

@@ -1,0 +1,195 @@
+import { failure } from "../model/error-codes.ts";
+import { runBuiltin, type BuiltinCall, type ContentRecord } from "./builtin.ts";
+import type { GuestClient } from "./client.ts";
+import { protocolError } from "./protocol-error.ts";
+import type { FileChange, GuestEntry } from "./records.ts";
+import { decodeTree, encodeTree, type TreeItem } from "./tree.ts";
+
+export type { FileChange, GuestEntry } from "./records.ts";
+export { createTreeItem, type TreeItem, type TreeItemInput } from "./tree.ts";
+
+/** `baseline` is what the workspace was at the start, `upper` its writable layer, both read-only; `system` is `/`. */
+export type GuestRoot = "workspace" | "baseline" | "upper" | "system";
+/** Relative to the root, empty for the root itself; bytes for a name that is not UTF-8. */
+export type GuestPath = string | Uint8Array;
+
+export interface FileCall {
+  readonly signal?: AbortSignal | undefined;
+  /** The path as the user gave it, for messages; else the path itself. */
+  readonly shownPath?: string | undefined;
+}
+
+const DEFAULT_MAX_ENTRIES = 100_000;
+/** Of all paths of one list together. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+
+/** File work in a sandbox, done there by the guest program as the given user. Every error names the path. */
+export class GuestFiles {
+  readonly #client: GuestClient;
+  readonly #user: BuiltinCall["user"];
+
+  constructor(client: GuestClient, user: { readonly uid: number; readonly gid: number }) {
+    this.#client = client;
+    this.#user = user;
+  }
+
+  /** The entry itself, also of a link; its `path` is empty. */
+  async stat(root: GuestRoot, path: GuestPath, call: FileCall = {}): Promise<GuestEntry> {
+    const [entry] = await this.#collect(this.#run("look at", path, ["stat", root, path], call), 1, pickEntry);
+    if (entry === undefined) throw protocolError("a stat without an entry");
+    return entry;
+  }
+
+  /** What is below, parents first. TOO_MANY_ENTRIES when there is more than `maxEntries`. */
+  async list(
+    root: GuestRoot,
+    path: GuestPath,
+    call: FileCall & { recursive?: boolean | undefined; maxEntries?: number | undefined } = {},
+  ): Promise<GuestEntry[]> {
+    const max = call.maxEntries ?? DEFAULT_MAX_ENTRIES;
+    const argv = ["list", root, path, call.recursive ? "1" : "0", String(max + 1)];
+    return this.#collect(this.#run("list", path, argv, call), max, pickEntry);
+  }
+
+  /** `chunks` has to be read to its end or left; an error in the middle of the content is thrown there. */
+  async read(
+    root: GuestRoot,
+    path: GuestPath,
+    call: FileCall & { offset?: number | undefined; length?: number | undefined } = {},
+  ): Promise<{ entry: GuestEntry; chunks: AsyncIterable<Buffer> }> {
+    const length = call.length ?? Number.MAX_SAFE_INTEGER;
+    const records = this.#run("read", path, ["read", root, path, String(call.offset ?? 0), String(length)], call);
+    const first = await records.next();
+    if (first.done || first.value.kind !== "entry") {
+      await records.return();
+      throw protocolError("content without its file");
+    }
+    return { entry: first.value.entry, chunks: contentOf(records, length) };
+  }
+
+  /** At most `maxBytes` from `offset` on. */
+  async readAll(
+    root: GuestRoot,
+    path: GuestPath,
+    call: FileCall & { maxBytes: number; offset?: number | undefined },
+  ): Promise<{ entry: GuestEntry; content: Buffer; truncated: boolean }> {
+    const { entry, chunks } = await this.read(root, path, { ...call, length: call.maxBytes });
+    const parts: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of chunks) {
+      parts.push(chunk);
+      size += chunk.length;
+    }
+    return { entry, content: Buffer.concat(parts, size), truncated: (call.offset ?? 0) + size < entry.size };
+  }
+
+  /** Replaces the file at once when all content has come; makes parents. Gives the bytes written. */
+  async write(
+    root: GuestRoot,
+    path: GuestPath,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    call: FileCall & { mode?: number | undefined } = {},
+  ): Promise<number> {
+    const mode = call.mode === undefined ? "-" : call.mode.toString(8);
+    const input = content instanceof Uint8Array ? [content] : content;
+    return this.#finish(this.#run("write", path, ["write", root, path, mode], call, input));
+  }
+
+  /** Parents too; an existing folder is fine. */
+  async mkdir(root: GuestRoot, path: GuestPath, call: FileCall & { mode?: number | undefined } = {}): Promise<void> {
+    await this.#finish(this.#run("make", path, ["mkdir", root, path, (call.mode ?? 0o755).toString(8)], call));
+  }
+
+  async remove(
+    root: GuestRoot,
+    path: GuestPath,
+    call: FileCall & { recursive?: boolean | undefined } = {},
+  ): Promise<void> {
+    await this.#finish(this.#run("remove", path, ["remove", root, path, call.recursive ? "1" : "0"], call));
+  }
+
+  /** `path` itself first, with an empty path, then what is below. Sockets, devices and pipes are left out. */
+  treeOut(root: GuestRoot, path: GuestPath, call: FileCall = {}): AsyncGenerator<TreeItem, void, undefined> {
+    return decodeTree(this.#run("take out", path, ["tree-out", root, path], call));
+  }
+
+  /** Files are replaced, folders kept. Gives the bytes of content written. */
+  async treeIn(
+    root: GuestRoot,
+    path: GuestPath,
+    items: AsyncIterable<TreeItem> | Iterable<TreeItem>,
+    call: FileCall = {},
+  ): Promise<number> {
+    return this.#finish(this.#run("put in", path, ["tree-in", root, path], call, encodeTree(items)));
+  }
+
+  /** What differs from the baseline, sorted by path. TOO_MANY_ENTRIES when there is more than `maxEntries`. */
+  async changes(call: FileCall & { maxEntries?: number | undefined } = {}): Promise<FileChange[]> {
+    const max = call.maxEntries ?? DEFAULT_MAX_ENTRIES;
+    const shownPath = call.shownPath ?? "/workspace";
+    const run = this.#run("compare", shownPath, ["changes", String(max + 1)], { ...call, shownPath });
+    return this.#collect(run, max, pickChange);
+  }
+
+  #run(
+    action: string,
+    path: GuestPath,
+    argv: readonly GuestPath[],
+    { signal, shownPath }: FileCall,
+    input?: BuiltinCall["input"],
+  ): AsyncGenerator<ContentRecord, void, undefined> {
+    const shown = shownPath ?? (typeof path === "string" ? path : Buffer.from(path).toString("utf8"));
+    return runBuiltin(this.#client, { argv, user: this.#user, action, path: shown, input, signal });
+  }
+
+  async #finish(records: AsyncGenerator<ContentRecord, void, undefined>): Promise<number> {
+    let bytes = 0;
+    for await (const record of records) {
+      if (record.kind !== "done") throw protocolError(`a ${record.kind} record as an answer`);
+      bytes = record.bytes;
+    }
+    return bytes;
+  }
+
+  /**
+   * The guest is asked for one more than the maximum, so that a list that was cut is told from a full one.
+   * SECURITY: it is not trusted to keep to that (G-10).
+   */
+  async #collect<Item extends { readonly pathBytes: Buffer }>(
+    records: AsyncGenerator<ContentRecord, void, undefined>,
+    max: number,
+    pick: (record: ContentRecord) => Item | undefined,
+  ): Promise<Item[]> {
+    const found: Item[] = [];
+    let bytes = 0;
+    for await (const record of records) {
+      if (record.kind === "done") continue;
+      const item = pick(record);
+      if (item === undefined) throw protocolError(`a ${record.kind} record in a list`);
+      bytes += item.pathBytes.length;
+      if (found.length >= max || bytes > MAX_LIST_BYTES) {
+        throw failure("TOO_MANY_ENTRIES", `There are more than ${max} entries, or their names are too long together`);
+      }
+      found.push(item);
+    }
+    return found;
+  }
+}
+
+const pickEntry = (record: ContentRecord) => (record.kind === "entry" ? record.entry : undefined);
+const pickChange = (record: ContentRecord) => (record.kind === "change" ? record.change : undefined);
+
+async function* contentOf(
+  records: AsyncGenerator<ContentRecord, void, undefined>,
+  max: number,
+): AsyncGenerator<Buffer, void, undefined> {
+  let left = max;
+  for await (const record of records) {
+    if (record.kind === "done") continue;
+    if (record.kind !== "bytes") throw protocolError(`a ${record.kind} record within a file`);
+    left -= record.data.length;
+    // SECURITY: a caller's cap holds whatever the guest sends (G-10)
+    if (left < 0) throw protocolError("more content than asked for");
+    yield record.data;
+  }
+}

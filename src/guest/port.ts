@@ -1,0 +1,118 @@
+import type { Duplex } from "node:stream";
+import type { ClocheError } from "../base/errors.ts";
+import { failure } from "../model/error-codes.ts";
+import { Deferred } from "./deferred.ts";
+import { GUEST, HOST } from "./frame-types.ts";
+import type { GuestLink, LinkStream } from "./link.ts";
+import { WINDOW_BYTES } from "./output-window.ts";
+import { bytesFrame, connectFrame, creditFrame, listenFrame, readEmpty, readError, readIncoming } from "./payloads.ts";
+import { PortRelay } from "./port-relay.ts";
+import { protocolError } from "./protocol-error.ts";
+import { uint } from "./spawn-frame.ts";
+
+/** A sandbox may hold this many connections through one door; more are closed at once. */
+const MAX_INCOMING = 512;
+
+/** Connects to `127.0.0.1:port` in the sandbox. Rejects with PORT_FAILED when nothing listens there. */
+export async function connectPort(link: GuestLink, port: number): Promise<Duplex> {
+  const number = checkedPort(port);
+  const opened = new Deferred<Duplex>();
+  const relay = new PortRelay(link, {
+    onOpen: () => opened.resolve(relay.socket),
+    onFail: (error) => opened.reject(error),
+    refused: (message) => failure("PORT_FAILED", `Cannot connect to port ${number} in the sandbox: ${message}`),
+  });
+  relay.stream = link.open(relay);
+  link.send(connectFrame(relay.stream, number, WINDOW_BYTES));
+  return opened.promise;
+}
+
+/** Opens a door: connections to `127.0.0.1:port` in the sandbox come to `onConnection`, until disposed of. */
+export async function listenPort(
+  link: GuestLink,
+  port: number,
+  onConnection: (stream: Duplex) => void,
+): Promise<AsyncDisposable> {
+  const number = checkedPort(port);
+  const door = new Door(link, number, onConnection);
+  door.stream = link.open(door);
+  link.send(listenFrame(door.stream, number));
+  await door.listening.promise;
+  return {
+    [Symbol.asyncDispose]: () => {
+      door.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+function checkedPort(port: number): number {
+  if (port === 0) throw failure("INVALID_ARGUMENT", "Port 0 is no port to connect to");
+  return uint(port, "port", 65_535);
+}
+
+class Door implements LinkStream {
+  readonly listening = new Deferred<undefined>();
+  stream = 0;
+  readonly #link: GuestLink;
+  readonly #port: number;
+  readonly #onConnection: (stream: Duplex) => void;
+  #isListening = false;
+  #over = false;
+  #open = 0;
+
+  constructor(link: GuestLink, port: number, onConnection: (stream: Duplex) => void) {
+    this.#link = link;
+    this.#port = port;
+    this.#onConnection = onConnection;
+  }
+
+  receive(type: number, payload: Buffer): void {
+    if (type === GUEST.OK && !this.#isListening) {
+      readEmpty(payload, "OK");
+      this.#isListening = true;
+      this.listening.resolve(undefined);
+    } else if (type === GUEST.INCOMING && this.#isListening) {
+      this.#accept(readIncoming(payload));
+    } else if (type === GUEST.ERROR) {
+      const { message } = readError(payload);
+      this.#link.release(this.stream);
+      this.fail(failure("PORT_FAILED", `Cannot open a door on port ${this.#port} of the sandbox: ${message}`));
+    } else {
+      throw protocolError(`a frame of type ${type} for a door`);
+    }
+  }
+
+  fail(error: ClocheError): void {
+    this.#over = true;
+    this.listening.reject(error);
+  }
+
+  close(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#link.send(bytesFrame(HOST.DETACH, this.stream));
+    this.#link.release(this.stream);
+  }
+
+  #accept(id: number): void {
+    const relay = new PortRelay(this.#link, {});
+    this.#link.accept(id, relay);
+    relay.stream = id;
+    relay.open();
+    // SECURITY: a sandbox must not be able to take all of the host's memory by connecting without end (G-10)
+    if (this.#open >= MAX_INCOMING) {
+      relay.socket.destroy();
+      return;
+    }
+    this.#open++;
+    relay.socket.once("close", () => this.#open--);
+    this.#link.send(creditFrame(id, 1, WINDOW_BYTES));
+    try {
+      this.#onConnection(relay.socket);
+    } catch {
+      // the handler's fault is not the guest's: that connection ends, the link goes on
+      relay.socket.destroy();
+    }
+  }
+}

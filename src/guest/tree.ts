@@ -1,0 +1,134 @@
+import { failure } from "../model/error-codes.ts";
+import type { ContentRecord } from "./builtin.ts";
+import { protocolError } from "./protocol-error.ts";
+import {
+  encodeBytesHead,
+  encodeDone,
+  encodeEntry,
+  encodeFileEnd,
+  isPlainPath,
+  MAX_PATH_BYTES,
+  type GuestEntry,
+} from "./records.ts";
+
+/** A member of a tree on its way in or out. `pathBytes` and `linkTargetBytes` count; the strings are for people. */
+export interface TreeItem extends GuestEntry {
+  /** Of a file. On the way out it has to be read before the next item is asked for; what is left is skipped. */
+  readonly content: AsyncIterable<Uint8Array> | undefined;
+}
+
+/** What it takes to make an item; strings are encoded as UTF-8. */
+export interface TreeItemInput {
+  readonly path: string | Buffer;
+  readonly type: "file" | "directory" | "symlink";
+  readonly mode: number;
+  readonly size?: number;
+  readonly mtimeNs?: bigint;
+  readonly linkTarget?: string | Buffer;
+  readonly content?: AsyncIterable<Uint8Array> | undefined;
+}
+
+export function createTreeItem(input: TreeItemInput): TreeItem {
+  const pathBytes = Buffer.from(input.path);
+  const linkTargetBytes = Buffer.from(input.linkTarget ?? "");
+  return {
+    type: input.type,
+    mode: input.mode,
+    size: input.size ?? 0,
+    mtimeNs: input.mtimeNs ?? 0n,
+    path: pathBytes.toString("utf8"),
+    pathBytes,
+    linkTarget: input.type === "symlink" ? linkTargetBytes.toString("utf8") : null,
+    linkTargetBytes,
+    content: input.content,
+  };
+}
+
+const MAX_PIECE = 64 * 1024;
+
+/** The records of `tree-in`. Small records leave together with what follows them. */
+export async function* encodeTree(items: AsyncIterable<TreeItem> | Iterable<TreeItem>): AsyncGenerator<Uint8Array> {
+  let total = 0;
+  let small: Buffer[] = [];
+  let smallBytes = 0;
+  const add = (record: Buffer): Buffer | undefined => {
+    small.push(record);
+    smallBytes += record.length;
+    return smallBytes >= MAX_PIECE ? flush() : undefined;
+  };
+  const flush = (): Buffer => {
+    const joined = Buffer.concat(small, smallBytes);
+    small = [];
+    smallBytes = 0;
+    return joined;
+  };
+  for await (const item of items) {
+    checkItem(item);
+    const full = add(encodeEntry(item));
+    if (full) yield full;
+    if (item.type !== "file") continue;
+    for await (const data of item.content ?? []) {
+      total += data.length;
+      if (data.length === 0) continue;
+      add(encodeBytesHead(data.length));
+      if (data.length < MAX_PIECE / 4) {
+        // copied: the producer may use its buffer again
+        const joined = add(Buffer.from(data));
+        if (joined) yield joined;
+      } else {
+        yield flush();
+        yield data;
+      }
+    }
+    add(encodeFileEnd());
+  }
+  add(encodeDone(total));
+  yield flush();
+}
+
+function checkItem(item: TreeItem): void {
+  const { pathBytes, linkTargetBytes } = item;
+  const fits = pathBytes.length <= MAX_PATH_BYTES && linkTargetBytes.length <= MAX_PATH_BYTES;
+  const clean = !pathBytes.includes(0) && !linkTargetBytes.includes(0);
+  if (fits && clean && (pathBytes.length === 0 || isPlainPath(pathBytes))) return;
+  throw failure("INVALID_ARGUMENT", `Cannot put "${item.path}" into the sandbox: its path or link target is invalid`);
+}
+
+/** Items from the records of `tree-out`. */
+export async function* decodeTree(
+  records: AsyncGenerator<ContentRecord, void, undefined>,
+): AsyncGenerator<TreeItem, void, undefined> {
+  try {
+    for (;;) {
+      const next = await records.next();
+      if (next.done || next.value.kind === "done") return;
+      if (next.value.kind !== "entry") throw protocolError(`a ${next.value.kind} record without a file`);
+      const { entry } = next.value;
+      if (entry.type !== "file") {
+        yield { ...entry, content: undefined };
+        continue;
+      }
+      const content = fileContent(records);
+      yield { ...entry, content };
+      const rest = content[Symbol.asyncIterator]();
+      while (!(await rest.next()).done) continue;
+    }
+  } finally {
+    await records.return();
+  }
+}
+
+/** Ends at FILE_END. Iterating it again, or after leaving it, goes on where it was. */
+function fileContent(records: AsyncGenerator<ContentRecord, void, undefined>): AsyncIterable<Buffer> {
+  let ended = false;
+  const next = async (): Promise<IteratorResult<Buffer, undefined>> => {
+    if (ended) return { done: true, value: undefined };
+    const step = await records.next();
+    if (step.done) throw protocolError("a file without its end");
+    if (step.value.kind === "bytes") return { done: false, value: step.value.data };
+    if (step.value.kind !== "file-end") throw protocolError(`a ${step.value.kind} record within a file`);
+    ended = true;
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
+}

@@ -1,0 +1,11 @@
+export { ClocheError, isClocheError } from "./base/errors.ts";
+export { ERROR_CODES, isErrorCode, type ErrorCode, type ErrorDocument } from "./model/error-codes.ts";
+export type * from "./model/environment.ts";
+export type { Command, ExecEvent, ExecResult, Journal, JournalEntry } from "./model/exec.ts";
+export type * from "./model/files.ts";
+export type * from "./model/health.ts";
+export type { ArtifactType, ExecutionMode, NetworkPolicy, WorkspaceState } from "./model/names.ts";
+export type { Progress, ReportProgress } from "./model/results.ts";
+export type { DeletedWorkspace, Labels, Workspace, WorkspaceList, WorkspaceSeed } from "./model/workspace.ts";
+export { Cloche } from "./sdk/cloche.ts";
+export type * from "./sdk/options.ts";

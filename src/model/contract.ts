@@ -1,0 +1,102 @@
+/**
+ * The public names as data: what a user types, a program calls and an environment sets. A test compares the lists with the CLI's help, the
+ * SDK's methods and the source, in both directions, so that no public name appears or disappears by accident.
+ */
+export interface ContractCommand {
+  /** As in the usage line: `ID`, `[PATH]`, `[COMMAND…]`. */
+  readonly positionals: readonly string[];
+  /** Without those that every command takes. */
+  readonly flags: readonly string[];
+  /** Whether a command to run follows after `--`. */
+  readonly command?: true;
+}
+
+export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
+  run: {
+    positionals: ["[ENVIRONMENT]"],
+    flags: ["--backend", "--network-policy", "--timeout-seconds", "--seed-path", "--tty"],
+    command: true,
+  },
+  "workspace create": {
+    positionals: ["[ENVIRONMENT]"],
+    flags: [
+      "--backend",
+      "--seed-path",
+      "--name",
+      "--label",
+      "--network-policy",
+      "--secret",
+      "--secret-file",
+      "--ttl-seconds",
+      "--vcpu-count",
+      "--mem-mib",
+      "--id-only",
+    ],
+  },
+  "workspace list": { positionals: [], flags: [] },
+  "workspace status": { positionals: ["ID"], flags: [] },
+  "workspace update": { positionals: ["ID"], flags: ["--name", "--label", "--clear-label"] },
+  "workspace delete": { positionals: ["ID"], flags: [] },
+  "workspace exec": { positionals: ["ID"], flags: ["--timeout-seconds", "--secret-env", "--tty"], command: true },
+  "workspace logs": { positionals: ["ID"], flags: [] },
+  "workspace file list": { positionals: ["ID", "[PATH]"], flags: ["--recursive"] },
+  "workspace file read": { positionals: ["ID", "PATH"], flags: ["--max-bytes", "--content-only"] },
+  "workspace file write": { positionals: ["ID", "PATH"], flags: ["--text", "--text-file"] },
+  "workspace diff": { positionals: ["ID"], flags: [] },
+  "workspace export": { positionals: ["ID", "PATH"], flags: ["--output"] },
+  "env list": { positionals: [], flags: [] },
+  "env pull": { positionals: ["ENVIRONMENT"], flags: [] },
+  "env inspect": { positionals: ["ENVIRONMENT"], flags: [] },
+  "env prune": { positionals: [], flags: [] },
+  doctor: { positionals: [], flags: [] },
+  "daemon status": { positionals: [], flags: [] },
+  "daemon stop": { positionals: [], flags: [] },
+  demo: { positionals: [], flags: ["--environment", "--backend"] },
+  completion: { positionals: ["SHELL"], flags: [] },
+  help: { positionals: ["[COMMAND…]"], flags: [] },
+};
+
+export const CONTRACT_GROUPS = ["workspace", "workspace file", "env", "daemon"] as const;
+export const CONTRACT_ALIASES = { ws: "workspace" } as const;
+/** Taken by every command. */
+export const CONTRACT_GLOBAL_FLAGS = ["--json", "--verbose", "--help"] as const;
+
+/** The methods of `Cloche`. */
+export const CONTRACT_SDK_METHODS = [
+  "createWorkspace",
+  "listWorkspaces",
+  "statusWorkspace",
+  "updateWorkspace",
+  "deleteWorkspace",
+  "execWorkspace",
+  "streamWorkspace",
+  "openCommand",
+  "logsWorkspace",
+  "listWorkspaceFiles",
+  "readWorkspaceFile",
+  "writeWorkspaceFile",
+  "diffWorkspace",
+  "exportWorkspace",
+  "run",
+  "openRun",
+  "listEnvironments",
+  "pullEnvironment",
+  "inspectEnvironment",
+  "pruneEnvironments",
+  "doctor",
+  "daemonStatus",
+  "stopDaemon",
+  "close",
+] as const;
+
+/** Variables of the host's environment that change what cloche does. */
+export const CONTRACT_VARIABLES = [
+  "CLOCHE_HOME",
+  "CLOCHE_CACHE",
+  "CLOCHE_BACKEND",
+  "CLOCHE_OCI_RUNTIME",
+  "CLOCHE_LOG",
+] as const;
+
+/** What the program exits with, besides a command's own code and 128+n for a signal. */
+export const CONTRACT_EXIT_CODES = { done: 0, failed: 1, usage: 2, sandbox_failed: 125 } as const;

@@ -1,0 +1,13 @@
+/** The closed vocabularies and name patterns of the contract, as plain data: a surface that starts often loads no schema library. */
+export const WORKSPACE_ID = /^ws-[0-9a-z]{10}$/;
+export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+export const SECRET_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+export const WORKSPACE_ROOT = "/workspace";
+
+/** The user that commands run as, the same on every backend. */
+export const AGENT = { name: "agent", uid: 1000, gid: 1000, home: "/home/agent" } as const;
+
+export const NETWORK_POLICIES = ["off", "egress", "egress+published-ports"] as const;
+export const WORKSPACE_STATES = ["started", "stopped", "failed"] as const;
+export const EXECUTION_MODES = ["guest_socket", "guest_serial", "guest_vsock", "guest_stdio"] as const;
+export const ARTIFACT_TYPES = ["file", "directory", "symlink"] as const;

@@ -1,0 +1,156 @@
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { isClocheError } from "../base/errors.ts";
+import { failure, type ErrorDocument } from "../model/error-codes.ts";
+import type { ExecResult } from "../model/exec.ts";
+import type { OperationInput } from "../model/operations.ts";
+import { decodeStreamFrames, FRAME } from "../model/stream-frames.ts";
+import { toClocheError } from "./answer.ts";
+import { cancelled, type DaemonConnection } from "./connection.ts";
+import { deferred } from "./deferred.ts";
+import type { CommandSignal, CommandStream, OutputChunk } from "./options.ts";
+import { OutputQueue } from "./output-queue.ts";
+
+/** As much output as may wait for its reader in this process. */
+const HELD_OUTPUT_BYTES = 1024 * 1024;
+/** Daemons in a row that end without having sent anything. */
+const MAX_SILENT_DAEMONS = 3;
+
+interface Started {
+  workspace_id: string;
+  sequence: number;
+}
+
+export function openCommandStream(
+  connection: DaemonConnection,
+  input: OperationInput<"streamWorkspace">,
+  signal: AbortSignal | undefined,
+): CommandStream {
+  return new LiveCommand(connection, input, signal);
+}
+
+class LiveCommand implements CommandStream {
+  readonly sequence: Promise<number>;
+  readonly result: Promise<ExecResult>;
+  readonly #connection: DaemonConnection;
+  readonly #own = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #queue = new OutputQueue(HELD_OUTPUT_BYTES);
+  readonly #started = deferred<Started>();
+  /** The body of the request that carries standard input, once the daemon listens to it. */
+  readonly #input: { body: Promise<ClientRequest>; lost: boolean } | undefined;
+  readonly #received = { stdout: 0, stderr: 0 };
+  #ended = false;
+
+  constructor(connection: DaemonConnection, input: OperationInput<"streamWorkspace">, signal: AbortSignal | undefined) {
+    this.#connection = connection;
+    this.#signal = signal === undefined ? this.#own.signal : AbortSignal.any([signal, this.#own.signal]);
+    this.#signal.addEventListener("abort", () => this.#queue.drop(), { once: true });
+    const body = deferred<ClientRequest>();
+    this.#input = input.stdin === true ? { body: body.promise, lost: false } : undefined;
+    this.sequence = this.#started.promise.then((started) => started.sequence);
+    this.result = this.#run(input, this.#input && body.resolve).finally(() => {
+      this.#ended = true;
+      this.#queue.end();
+    });
+    // Each of these may be looked at late or never.
+    this.result.catch((error: unknown) => {
+      this.#started.reject(error);
+      body.reject(error);
+    });
+    this.sequence.catch(() => undefined);
+    body.promise.catch(() => undefined);
+  }
+
+  output(): AsyncIterable<OutputChunk> {
+    return this.#queue.read();
+  }
+
+  async write(data: Uint8Array | string): Promise<void> {
+    if (this.#input === undefined) throw failure("INVALID_ARGUMENT", "The command was opened without standard input");
+    if (this.#input.lost) {
+      throw failure("DAEMON_UNREACHABLE", "Standard input was cut off: the daemon ended while the command ran");
+    }
+    const body = await this.#input.body;
+    await new Promise<void>((resolve) => {
+      // A command that ended does not want the rest, like a closed pipe: `result` tells how it went.
+      if (this.#ended || body.destroyed) resolve();
+      else body.write(data, () => resolve());
+    });
+  }
+
+  endInput(): void {
+    void this.#input?.body.then(
+      (body) => body.end(),
+      () => undefined,
+    );
+  }
+
+  async signal(name: CommandSignal): Promise<void> {
+    await this.#connection.call("signalCommand", { ...(await this.#started.promise), signal: name });
+  }
+
+  async resize(size: { cols: number; rows: number }): Promise<void> {
+    await this.#connection.call("resizeCommand", { ...(await this.#started.promise), ...size });
+  }
+
+  async close(): Promise<void> {
+    if (!this.#ended) this.#own.abort();
+    this.#queue.drop();
+    await this.result.catch(() => undefined);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Follows the command from daemon to daemon until it has ended. */
+  async #run(
+    input: OperationInput<"streamWorkspace">,
+    onInput: ((request: ClientRequest) => void) | undefined,
+  ): Promise<ExecResult> {
+    const request: { body?: ClientRequest } = {};
+    const onTaken = onInput && ((body: ClientRequest) => onInput((request.body = body)));
+    let response = await this.#connection.openStream("streamWorkspace", input, { signal: this.#signal, onTaken });
+    let started: Started | undefined;
+    for (let silent = 0; silent < MAX_SILENT_DAEMONS; silent++) {
+      const before = this.#received.stdout + this.#received.stderr;
+      const result = await this.#follow(response, (value) => this.#started.resolve((started = value)));
+      request.body?.destroy();
+      if (result !== undefined) return result;
+      if (this.#signal.aborted) throw cancelled(this.#signal);
+      if (started === undefined) break;
+      if (this.#input) this.#input.lost = true;
+      if (this.#received.stdout + this.#received.stderr > before) silent = 0;
+      const offsets = { stdout_offset: this.#received.stdout, stderr_offset: this.#received.stderr };
+      response = await this.#connection.openStream(
+        "attachCommand",
+        { ...started, ...offsets },
+        { signal: this.#signal },
+      );
+    }
+    throw failure("DAEMON_UNREACHABLE", "The daemon ended while the command ran", {
+      hint: "See what became of it with `cloche workspace logs ID`",
+    });
+  }
+
+  /** Reads one answer to its end; undefined when the daemon went away before the command did. */
+  async #follow(response: IncomingMessage, onStarted: (started: Started) => void): Promise<ExecResult | undefined> {
+    try {
+      for await (const { type, payload } of decodeStreamFrames(response)) {
+        if (type === FRAME.started) onStarted(JSON.parse(payload.toString("utf8")) as Started);
+        else if (type === FRAME.stdout) await this.#receive({ channel: "stdout", data: payload });
+        else if (type === FRAME.stderr) await this.#receive({ channel: "stderr", data: payload });
+        else if (type === FRAME.exit) return JSON.parse(payload.toString("utf8")) as ExecResult;
+        else throw toClocheError(JSON.parse(payload.toString("utf8")) as ErrorDocument);
+      }
+    } catch (error) {
+      if (isClocheError(error)) throw error;
+    }
+    return undefined;
+  }
+
+  async #receive(chunk: OutputChunk): Promise<void> {
+    this.#received[chunk.channel] += chunk.data.length;
+    await this.#queue.push(chunk);
+  }
+}

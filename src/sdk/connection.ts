@@ -1,0 +1,167 @@
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { daemonSocket } from "../base/paths.ts";
+import { failure } from "../model/error-codes.ts";
+import type { OperationInput, OperationName } from "../model/operations.ts";
+import type { OperationResults } from "../model/results.ts";
+import { STREAM_CONTENT_TYPE } from "../model/stream-frames.ts";
+import { readAnswer } from "./answer.ts";
+import { ConnectionLost, exchange, SocketAgent } from "./http-exchange.ts";
+import type { LongCallOptions } from "./options.ts";
+import { startDaemon, type DaemonStart } from "./start-daemon.ts";
+
+/** Asking these twice is the same as asking once, so that they may be asked again when the answer was lost. */
+const REPEATABLE: ReadonlySet<OperationName> = new Set<OperationName>([
+  "listWorkspaces",
+  "statusWorkspace",
+  "updateWorkspace",
+  "attachCommand",
+  "resizeCommand",
+  "logsWorkspace",
+  "listWorkspaceFiles",
+  "readWorkspaceFile",
+  "writeWorkspaceFile",
+  "diffWorkspace",
+  "listEnvironments",
+  "pullEnvironment",
+  "inspectEnvironment",
+  "pruneEnvironments",
+  "doctor",
+  "daemonStatus",
+]);
+
+/** Enough for: nobody there, started, gone again, started. */
+const MAX_ATTEMPTS = 4;
+
+export interface StreamRequest {
+  signal: AbortSignal;
+  /** The body stays open; `onTaken` gets it once the daemon listens to it. */
+  onTaken?: ((request: ClientRequest) => void) | undefined;
+}
+
+/** The way to the daemon of one home: finds it, starts it, asks it. */
+export class DaemonConnection {
+  readonly #start: DaemonStart;
+  readonly #calls: SocketAgent;
+  readonly #streams: SocketAgent;
+  #starting: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(start: DaemonStart) {
+    this.#start = start;
+    const socket = daemonSocket(start.places.home);
+    this.#calls = new SocketAgent(socket, { keepAlive: true });
+    // A stream may end while its standard input is still open: its connection is never used again.
+    this.#streams = new SocketAgent(socket, { keepAlive: false });
+  }
+
+  async call<Name extends OperationName>(
+    operation: Name,
+    input: OperationInput<Name>,
+    options: LongCallOptions = {},
+  ): Promise<OperationResults[Name]> {
+    return await this.#persist(operation, options.signal, () => this.#ask(operation, input, options));
+  }
+
+  /** Asks only a daemon that runs; undefined when there is none. */
+  async callRunning<Name extends OperationName>(
+    operation: Name,
+    input: OperationInput<Name>,
+    options: LongCallOptions = {},
+  ): Promise<OperationResults[Name] | undefined> {
+    try {
+      return await this.#ask(operation, input, options);
+    } catch (error) {
+      if (!(error instanceof ConnectionLost)) throw error;
+      throwIfAborted(options.signal);
+      if (error.absent) return undefined;
+      throw unreachable(error);
+    }
+  }
+
+  /** Opens a streamed answer; an error that comes before its first frame is thrown. */
+  async openStream<Name extends "streamWorkspace" | "attachCommand">(
+    operation: Name,
+    input: OperationInput<Name>,
+    { signal, onTaken }: StreamRequest,
+  ): Promise<IncomingMessage> {
+    const body = Buffer.from(`${JSON.stringify(input)}\n`);
+    return await this.#persist(operation, signal, async () => {
+      const open = onTaken === undefined ? {} : { open: true, onTaken };
+      const response = await exchange({ agent: this.#streams, operation, body, signal, ...open });
+      if (response.headers["content-type"] === STREAM_CONTENT_TYPE) return response;
+      await readAnswer(response, undefined);
+      throw failure("INTERNAL", `The daemon did not answer "${operation}" with a stream`);
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    this.#calls.destroy();
+    this.#streams.destroy();
+    return Promise.resolve();
+  }
+
+  async #ask<Name extends OperationName>(
+    operation: Name,
+    input: OperationInput<Name>,
+    { signal, onProgress }: LongCallOptions,
+  ): Promise<OperationResults[Name]> {
+    const body = Buffer.from(JSON.stringify(input));
+    const response = await exchange({ agent: this.#calls, operation, body, signal });
+    return (await readAnswer(response, onProgress)) as OperationResults[Name];
+  }
+
+  /** Repeats an attempt for as long as that cannot do anything twice. */
+  async #persist<Result>(
+    operation: OperationName,
+    signal: AbortSignal | undefined,
+    attempt: () => Promise<Result>,
+  ): Promise<Result> {
+    for (let count = 1; ; count++) {
+      throwIfAborted(signal);
+      this.#throwIfClosed();
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof ConnectionLost)) throw error;
+        throwIfAborted(signal);
+        this.#throwIfClosed();
+        if (count === MAX_ATTEMPTS || (error.taken && !REPEATABLE.has(operation))) throw unreachable(error);
+        if (error.absent) await unlessAborted(this.#startOnce(), signal);
+      }
+    }
+  }
+
+  #throwIfClosed(): void {
+    if (this.#closed) throw failure("CANCELLED", "The client is closed", { hint: "Make a new client" });
+  }
+
+  /** One start at a time in this process; the store's lock sees to it between processes. */
+  #startOnce(): Promise<void> {
+    this.#starting ??= startDaemon(this.#start).finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+}
+
+export function cancelled(signal: AbortSignal): Error {
+  return failure("CANCELLED", "The operation was cancelled", { cause: signal.reason });
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw cancelled(signal);
+}
+
+function unreachable(lost: ConnectionLost): Error {
+  return failure("DAEMON_UNREACHABLE", "The daemon ended before it answered", { cause: lost.cause });
+}
+
+function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(cancelled(signal));
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

@@ -1,0 +1,108 @@
+import { lstatSync } from "node:fs";
+import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import type { Duplex } from "node:stream";
+import { errnoOf, isClocheError } from "../base/errors.ts";
+import { openSocketAddress } from "../base/unix-path.ts";
+import { packageVersion } from "../base/version.ts";
+import { failure } from "../model/error-codes.ts";
+
+/** No answer came. Never leaves the SDK. */
+export class ConnectionLost extends Error {
+  /** No daemon listens. */
+  readonly absent: boolean;
+  /** Whether the daemon may have begun the operation. It says so, with a 102, before it begins. */
+  readonly taken: boolean;
+
+  constructor(cause: unknown, state: { absent: boolean; taken: boolean }) {
+    super("connection lost", { cause });
+    this.absent = state.absent;
+    this.taken = state.taken;
+  }
+}
+
+/** Connects to the daemon's socket, also where its path is too long for an address. */
+export class SocketAgent extends Agent {
+  readonly #path: string;
+
+  constructor(path: string, options: { keepAlive: boolean }) {
+    super(options);
+    this.#path = path;
+  }
+
+  override createConnection(): Duplex {
+    refuseForeignSocket(this.#path);
+    const address = openSocketAddress(this.#path);
+    const socket = connect({ path: address.path });
+    socket.once("connect", address.release).once("close", address.release);
+    return socket;
+  }
+}
+
+// SECURITY: in a home that others can write to, somebody else could listen under this name and be told everything (G-14)
+function refuseForeignSocket(path: string): void {
+  const owner = lstatSync(path).uid;
+  if (owner === process.geteuid?.()) return;
+  throw failure("DAEMON_UNREACHABLE", `Cannot use "${path}": it belongs to another user`, {
+    hint: "Set CLOCHE_HOME to a folder of your own",
+  });
+}
+
+export interface ExchangeOptions {
+  agent: Agent;
+  operation: string;
+  body: Buffer;
+  /** The body goes on after `body`; the caller ends it. */
+  open?: boolean;
+  signal?: AbortSignal | undefined;
+  /** Called at most once, when the daemon has taken the request. */
+  onTaken?: (request: ClientRequest) => void;
+}
+
+/** Sends one request and resolves with the head of the answer. */
+export function exchange(options: ExchangeOptions): Promise<IncomingMessage> {
+  const { agent, operation, body, open = false, signal, onTaken } = options;
+  return new Promise((resolve, reject) => {
+    let taken = false;
+    const take = () => {
+      if (!taken) onTaken?.(request);
+      taken = true;
+    };
+    const fail = (error: unknown) => {
+      const code = errnoOf(error);
+      const absent = !taken && (code === "ENOENT" || code === "ECONNREFUSED");
+      reject(isClocheError(error) ? error : new ConnectionLost(error, { absent, taken }));
+    };
+    const headers: Record<string, string | number> = {
+      "content-type": "application/json",
+      "x-cloche-version": packageVersion(),
+      ...(open ? {} : { "content-length": body.length }),
+    };
+    let request: ClientRequest;
+    try {
+      request = httpRequest({
+        agent,
+        method: "POST",
+        host: "localhost",
+        path: `/v1/${operation}`,
+        headers,
+        ...(signal && { signal }),
+      });
+    } catch (error) {
+      // What `createConnection` throws comes out here.
+      fail(error);
+      return;
+    }
+    request.on("error", fail);
+    request.on("information", take);
+    request.on("response", (response) => {
+      take();
+      resolve(response);
+    });
+    if (!open) request.end(body);
+    else {
+      request.write(body);
+      request.flushHeaders();
+    }
+  });
+}

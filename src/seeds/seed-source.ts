@@ -1,0 +1,33 @@
+import { constants } from "node:fs";
+import { access, realpath, stat } from "node:fs/promises";
+import { errnoOf } from "../base/errors.ts";
+import { failure } from "../model/error-codes.ts";
+
+/** What kind of seed a path names; fails with what is wrong about it. */
+export async function seedKindOf(path: string): Promise<"directory" | "tar_archive"> {
+  let real: string;
+  try {
+    real = await realpath(path);
+    const found = await stat(real);
+    // SECURITY: the whole host is no project, and holds every secret there is (G-01)
+    if (real === "/") throw failure("SEED_INVALID", `Cannot import "${path}": it is the root of the host`);
+    if (found.isDirectory()) {
+      await access(real, constants.R_OK | constants.X_OK);
+      return "directory";
+    }
+    if (!found.isFile()) throw failure("SEED_INVALID", `Cannot import "${path}": it is neither a folder nor an archive`);
+    if (!/\.(tar|tar\.gz|tgz)$/i.test(path)) {
+      throw failure("SEED_INVALID", `Cannot import "${path}": it is a file, but no .tar, .tar.gz or .tgz archive`);
+    }
+    await access(real, constants.R_OK);
+    return "tar_archive";
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === "ENOENT" || code === "ENOTDIR") throw failure("SEED_NOT_FOUND", `Cannot import "${path}": it does not exist`);
+    if (code === "ELOOP") throw failure("SEED_INVALID", `Cannot import "${path}": it is a link to itself`);
+    if (code === "EACCES" || code === "EPERM") {
+      throw failure("SEED_UNREADABLE", `Cannot read "${path}": permission denied`, { details: { path } });
+    }
+    throw error;
+  }
+}

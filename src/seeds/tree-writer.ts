@@ -1,0 +1,83 @@
+import * as fs from "node:fs";
+import { joined, toFs, type BytePath } from "./byte-path.ts";
+import type { TreeOwner } from "./seed-key.ts";
+
+/** Writes into the tree that is being built: everything belongs to the sandbox's user, nobody gains by a mode. */
+export class TreeWriter {
+  /** Absolute. */
+  readonly root: BytePath;
+  readonly #owner: TreeOwner;
+  readonly #foreign: boolean;
+  readonly #folders: { path: BytePath; mode: number; mtimeNs: bigint | undefined }[] = [];
+
+  constructor(root: BytePath, owner: TreeOwner) {
+    this.root = root;
+    this.#owner = owner;
+    this.#foreign = process.getuid?.() !== owner.uid || process.getgid?.() !== owner.gid;
+  }
+
+  /** Its mode and time are set by `finish`, since a read-only folder could not be filled. */
+  folder(path: BytePath, mode: number, mtimeNs?: bigint): void {
+    fs.mkdirSync(toFs(joined(this.root, path)), { mode: 0o700 });
+    this.#folders.push({ path, mode, mtimeNs });
+  }
+
+  /** A new empty file, open for writing; `closeFile` ends it. */
+  openFile(path: BytePath): number {
+    const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = fs.constants;
+    return fs.openSync(toFs(joined(this.root, path)), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  }
+
+  closeFile(fd: number, mode: number, mtimeNs: bigint | undefined): void {
+    try {
+      if (this.#foreign) fs.fchownSync(fd, this.#owner.uid, this.#owner.gid);
+      // SECURITY: no setuid, setgid or sticky bit comes in (G-06); the user can always read and write what is in the workspace
+      fs.fchmodSync(fd, (mode & 0o777) | 0o600);
+      if (mtimeNs !== undefined) fs.futimesSync(fd, seconds(mtimeNs), seconds(mtimeNs));
+    } finally {
+      fs.closeSync(fd);
+    }
+  }
+
+  file(path: BytePath, content: Uint8Array, mode: number, mtimeNs?: bigint): void {
+    const fd = this.openFile(path);
+    try {
+      writeAll(fd, content, content.length);
+    } catch (error) {
+      fs.closeSync(fd);
+      throw error;
+    }
+    this.closeFile(fd, mode, mtimeNs);
+  }
+
+  link(path: BytePath, target: BytePath, mtimeNs: bigint | undefined): void {
+    const absolute = toFs(joined(this.root, path));
+    fs.symlinkSync(toFs(target), absolute);
+    if (this.#foreign) fs.lchownSync(absolute, this.#owner.uid, this.#owner.gid);
+    if (mtimeNs !== undefined) fs.lutimesSync(absolute, seconds(mtimeNs), seconds(mtimeNs));
+  }
+
+  /** A file made by somebody else becomes one of the tree. */
+  adopt(path: BytePath, mode: number): void {
+    this.closeFile(fs.openSync(toFs(joined(this.root, path)), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW), mode, undefined);
+  }
+
+  /** Folders get their mode, owner and time, the innermost first. */
+  finish(): void {
+    for (const { path, mode, mtimeNs } of this.#folders.reverse()) {
+      const absolute = toFs(joined(this.root, path));
+      if (this.#foreign) fs.lchownSync(absolute, this.#owner.uid, this.#owner.gid);
+      fs.chmodSync(absolute, (mode & 0o777) | 0o700);
+      if (mtimeNs !== undefined) fs.utimesSync(absolute, seconds(mtimeNs), seconds(mtimeNs));
+    }
+  }
+}
+
+export function writeAll(fd: number, bytes: Uint8Array, length: number): void {
+  for (let done = 0; done < length; ) done += fs.writeSync(fd, bytes, done, length - done);
+}
+
+/** Node cuts to microseconds what a double can hardly hold; from the middle of one it cuts to the right one. */
+function seconds(ns: bigint): number {
+  return (Number(ns / 1000n) + 0.5) / 1e6;
+}

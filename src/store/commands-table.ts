@@ -1,0 +1,110 @@
+import type Database from "libsql";
+import type { Store } from "../contracts/store.ts";
+import { failure } from "../model/error-codes.ts";
+import type { Command, JournalEntry } from "../model/exec.ts";
+import { inTransaction } from "./transaction.ts";
+
+type Value = string | number | Buffer;
+type Row = Record<keyof JournalEntry, Value>;
+
+const FIELDS = [
+  "workspace_id",
+  "sequence",
+  "state",
+  "started_at",
+  "command",
+  "cwd",
+  "exit_code",
+  "stdout",
+  "stderr",
+  "stdout_truncated",
+  "stderr_truncated",
+  "timed_out",
+  "duration_ms",
+  "execution_mode",
+] as const satisfies readonly (keyof JournalEntry)[];
+
+/** Output may hold NUL, which SQLite's text does not carry through: it is kept as bytes. */
+function toValue(field: keyof JournalEntry, value: unknown): Value {
+  if (field === "stdout" || field === "stderr") return Buffer.from(value as string, "utf8");
+  if (field === "command") return JSON.stringify(value);
+  return typeof value === "boolean" ? Number(value) : (value as Value);
+}
+
+function toEntry(row: Row): JournalEntry {
+  return {
+    workspace_id: row.workspace_id as string,
+    sequence: row.sequence as number,
+    state: row.state as JournalEntry["state"],
+    started_at: row.started_at as number,
+    command: JSON.parse(row.command as string) as Command,
+    cwd: row.cwd as string,
+    exit_code: row.exit_code as number,
+    stdout: Buffer.from(row.stdout as Buffer).toString("utf8"),
+    stderr: Buffer.from(row.stderr as Buffer).toString("utf8"),
+    stdout_truncated: row.stdout_truncated === 1,
+    stderr_truncated: row.stderr_truncated === 1,
+    timed_out: row.timed_out === 1,
+    duration_ms: row.duration_ms as number,
+    execution_mode: row.execution_mode as JournalEntry["execution_mode"],
+  };
+}
+
+type CommandsTable = Pick<
+  Store,
+  "beginCommand" | "endCommand" | "listCommands" | "countCommands" | "listRunningCommands"
+>;
+
+export function commandsTable(database: Database.Database): CommandsTable {
+  const columns = FIELDS.join(", ");
+  const nextSequence = database.prepare(
+    "UPDATE workspaces SET last_sequence = last_sequence + 1 WHERE workspace_id = ? RETURNING last_sequence",
+  );
+  const insert = database.prepare(`INSERT INTO commands (${columns}) VALUES (${FIELDS.map(() => "?").join(", ")})`);
+  const touch = database.prepare(
+    "UPDATE workspaces SET last_activity_at = max(last_activity_at, ?) WHERE workspace_id = ?",
+  );
+  const list = database.prepare(`SELECT ${columns} FROM commands WHERE workspace_id = ? ORDER BY sequence`);
+  const count = database.prepare("SELECT count(*) AS number FROM commands WHERE workspace_id = ?");
+  const running = database.prepare(
+    `SELECT ${columns} FROM commands WHERE state = 'running' ORDER BY workspace_id, sequence`,
+  );
+
+  return {
+    beginCommand(workspaceId, entry) {
+      return inTransaction(database, () => {
+        const row = nextSequence.get([workspaceId]) as { last_sequence: number } | undefined;
+        if (row === undefined) throw failure("WORKSPACE_NOT_FOUND", `There is no workspace "${workspaceId}"`);
+        const sequence = row.last_sequence;
+        const whole: JournalEntry = { ...entry, workspace_id: workspaceId, sequence, state: "running" };
+        insert.run(FIELDS.map((field) => toValue(field, whole[field])));
+        return sequence;
+      });
+    },
+    endCommand(workspaceId, sequence, entry, activityAt) {
+      const whole: Partial<JournalEntry> = { state: "done", ...entry };
+      const changed = FIELDS.filter(
+        (field) => field !== "workspace_id" && field !== "sequence" && whole[field] !== undefined,
+      );
+      const assignments = changed.map((field) => `${field} = ?`).join(", ");
+      inTransaction(database, () => {
+        const sql = `UPDATE commands SET ${assignments} WHERE workspace_id = ? AND sequence = ?`;
+        const values = changed.map((field) => toValue(field, whole[field]));
+        const { changes } = database.prepare(sql).run([...values, workspaceId, sequence]);
+        if (changes === 0) {
+          throw failure("COMMAND_NOT_FOUND", `Workspace "${workspaceId}" has no command ${sequence}`);
+        }
+        touch.run([activityAt, workspaceId]);
+      });
+    },
+    listCommands(workspaceId) {
+      return (list.all([workspaceId]) as Row[]).map(toEntry);
+    },
+    countCommands(workspaceId) {
+      return (count.get([workspaceId]) as { number: number }).number;
+    },
+    listRunningCommands() {
+      return (running.all() as Row[]).map(toEntry);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { isClocheError, messageOf } from "../base/errors.ts";
+import { failure } from "../model/error-codes.ts";
+
+const SQLITE = { busy: 5, corrupt: 11, full: 13, notADatabase: 26 } as const;
+
+/** The primary result code of SQLite, without the extended bits. */
+function resultCode(error: unknown): number | undefined {
+  if (typeof error !== "object" || error === null || !("rawCode" in error)) return undefined;
+  return typeof error.rawCode === "number" ? error.rawCode & 0xff : undefined;
+}
+
+export const isBusy = (error: unknown): boolean => resultCode(error) === SQLITE.busy;
+
+/** What went wrong with the database, in the words of the error list. */
+export function toStoreFailure(error: unknown, file: string): Error {
+  if (isClocheError(error)) return error;
+  const code = resultCode(error);
+  if (code === SQLITE.full) {
+    return failure("DISK_FULL", `Cannot write "${file}": the disk is full`, { cause: error });
+  }
+  if (code === SQLITE.corrupt || code === SQLITE.notADatabase) {
+    return failure("INTERNAL", `Cannot read "${file}": it is damaged or not a database`, {
+      hint: `Move "${file}" away, and "${file}-wal" if it is there; cloche then begins with an empty store`,
+      cause: error,
+    });
+  }
+  return failure("INTERNAL", `Cannot use "${file}": ${messageOf(error)}`, { cause: error });
+}

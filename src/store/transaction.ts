@@ -1,0 +1,15 @@
+import type Database from "libsql";
+
+/** All of `work` or nothing. */
+export function inTransaction<Result>(database: Database.Database, work: () => Result): Result {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    // SQLite has already rolled back after some errors, a full disk among them; a second ROLLBACK would hide the first error.
+    if (database.inTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}

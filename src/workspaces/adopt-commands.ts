@@ -1,0 +1,75 @@
+import { failure } from "../model/error-codes.ts";
+import type { ExecResult, JournalEntry } from "../model/exec.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { blankResult, commandTag, finishCommand } from "./exec-command.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
+import { type OutputSink, RunningCommand } from "./running-command.ts";
+
+export interface AttachRequest {
+  readonly sequence: number;
+  readonly stdout_offset: number;
+  readonly stderr_offset: number;
+}
+
+/**
+ * How long an adopted command's output stays unread, so that the client it belonged to can come back and read on where it was: the guest
+ * keeps what does not fit its ring from being written, and nothing is lost.
+ */
+const CLIENT_RETURN_MS = 1500;
+
+/** Takes up the commands that were running when the last daemon died: those the guest still knows go on, the others are lost. */
+export async function adoptCommands(deps: Dependencies, live: LiveWorkspace): Promise<void> {
+  const guest = await live.guest();
+  const known = new Map((await guest.processes()).map((one) => [one.tag, one]));
+  const entries = deps.store.listRunningCommands().filter((entry) => entry.workspace_id === live.workspaceId);
+  for (const entry of entries) {
+    const found = known.get(commandTag(entry.sequence));
+    if (!found) {
+      deps.store.endCommand(live.workspaceId, entry.sequence, { state: "lost", exit_code: 125 }, deps.clock.now());
+      continue;
+    }
+    known.delete(found.tag);
+    live.adopted.set(entry.sequence, { process: found.process, start: adoption(deps, live, entry, found.process) });
+  }
+  // What is in no journal entry ended before the last daemon could say that it was done with it.
+  for (const { process, tag } of known.values()) if (tag.startsWith("exec:")) await guest.forget(process);
+}
+
+/** Starts reading an adopted command, once: when its client is back, or after a while without it. */
+function adoption(deps: Dependencies, live: LiveWorkspace, entry: JournalEntry, process: number): () => Promise<ExecResult> {
+  let result: Promise<ExecResult> | undefined;
+  const start = () => {
+    result ??= (async () => {
+      clearTimeout(timer);
+      const running = new RunningCommand((await live.guest()).attach(process, { stdout: 0, stderr: 0 }));
+      live.commands.set(entry.sequence, running);
+      return await finishCommand(deps, live, entry.sequence, blankResult(live, entry.command, entry.cwd), running);
+    })();
+    return result;
+  };
+  const timer = setTimeout(() => void start().catch((error: unknown) => deps.log.warn("lost an adopted command", { error: String(error) })), CLIENT_RETURN_MS);
+  return start;
+}
+
+/** A client that comes back to its command after the daemon's death. */
+export async function attachCommand(
+  live: LiveWorkspace,
+  { sequence, stdout_offset: stdout, stderr_offset: stderr }: AttachRequest,
+  sink: OutputSink,
+  signal: AbortSignal,
+): Promise<ExecResult> {
+  const adopted = live.adopted.get(sequence);
+  if (!adopted) throw failure("COMMAND_NOT_FOUND", `Command ${sequence} of workspace ${live.workspaceId} is not running`);
+  // Both readers join before either takes a byte, so neither can make the ring drop what the other has not read.
+  const own = (await live.guest()).attach(adopted.process, { stdout, stderr });
+  const stop = () => own.detach();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    await own.started;
+    const result = adopted.start();
+    for await (const { channel, data } of own.output()) await sink[channel](data);
+    return await result;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

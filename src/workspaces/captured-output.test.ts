@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { CapturedOutput } from "./captured-output.ts";
+
+describe("CapturedOutput", () => {
+  it("keeps everything up to the cap", () => {
+    const output = new CapturedOutput(10);
+    for (const text of ["01", "234", "56789"]) output.add(Buffer.from(text));
+    expect(output.text()).toBe("0123456789");
+    expect(output.truncated).toBe(false);
+  });
+
+  it("keeps the first and the last bytes of more, and says how much is missing", () => {
+    const output = new CapturedOutput(10);
+    output.add(Buffer.from("abcdefghijklmnopqrstuvwxyz"));
+    expect(output.text()).toBe("abcde\n[… 16 bytes left out …]\nvwxyz");
+    expect(output.truncated).toBe(true);
+  });
+
+  it("gives the same for any chunking", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ maxLength: 30, unit: "binary-ascii" }), { maxLength: 40 }), fc.integer({ min: 2, max: 60 }), (chunks, cap) => {
+        const whole = new CapturedOutput(cap);
+        whole.add(Buffer.from(chunks.join("")));
+        const parts = new CapturedOutput(cap);
+        for (const chunk of chunks) parts.add(Buffer.from(chunk));
+        expect(parts.text()).toBe(whole.text());
+        expect(parts.truncated).toBe(whole.truncated);
+        expect(whole.truncated).toBe(whole.text().includes("left out"));
+      }),
+    );
+  });
+});

@@ -1,0 +1,21 @@
+import { AGENT } from "../model/names.ts";
+import type { Command } from "../model/exec.ts";
+
+const PATH = `${AGENT.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
+
+/** The whole environment of a command: nothing of the host's comes along. */
+export function commandEnvironment(extra: Readonly<Record<string, string>> | undefined, hasTerminal: boolean): Record<string, string> {
+  return {
+    PATH,
+    HOME: AGENT.home,
+    USER: AGENT.name,
+    LOGNAME: AGENT.name,
+    SHELL: "/bin/sh",
+    LANG: "C.UTF-8",
+    ...(hasTerminal && { TERM: "xterm-256color" }),
+    ...extra,
+  };
+}
+
+/** A string is a shell command, an array is run as it is. */
+export const toArgv = (command: Command): string[] => (typeof command === "string" ? ["/bin/sh", "-c", command] : command);

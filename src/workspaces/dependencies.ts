@@ -1,0 +1,22 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Backend } from "../contracts/backend.ts";
+import type { Environments } from "../contracts/environment.ts";
+import type { Seeds } from "../contracts/seeds.ts";
+import type { Store } from "../contracts/store.ts";
+import type { Config } from "../model/config.ts";
+
+/** What the verbs need; the composition root picks it. */
+export interface Dependencies {
+  readonly home: string;
+  readonly store: Store;
+  readonly backends: ReadonlyMap<string, Backend>;
+  readonly environments: Environments;
+  readonly seeds: Seeds;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** `config.yaml` as it is now; throws CONFIG_INVALID. */
+  config(): Config;
+  /** To be called when the set of running sandboxes has changed without a request. */
+  workChanged(): void;
+}

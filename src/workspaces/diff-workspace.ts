@@ -1,0 +1,110 @@
+import type { FileChange, GuestFiles } from "../guest/files.ts";
+import { CHANGE_STATUSES, type ChangeStatus, type Diff, type DiffEntry } from "../model/files.ts";
+import { findRenames } from "../policy/find-renames.ts";
+import { type GitMode, gitModeOf, isBinary, unifiedDiff } from "../policy/unified-diff.ts";
+import { toWorkspaceAbsolute } from "../policy/workspace-path.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
+
+/** Files above that are entries without a patch. */
+const MAX_TEXT_BYTES = 1024 * 1024;
+const MAX_CHANGES = 100_000;
+
+/** One side of a change; `text` is null where it is not text, or too large. */
+interface Side {
+  readonly mode: GitMode;
+  readonly text: string | null;
+}
+
+interface Change {
+  readonly change: FileChange;
+  readonly before: Side | undefined;
+  readonly after: Side | undefined;
+}
+
+/** What differs from the create-time baseline. The guest lists the writable layer, so the cost follows the changes. */
+export async function diffWorkspace(live: LiveWorkspace): Promise<Diff> {
+  const files = await live.files();
+  const changes: Change[] = [];
+  for (const change of await files.changes({ maxEntries: MAX_CHANGES })) {
+    changes.push({ change, before: await readSide(files, "baseline", change), after: await readSide(files, "workspace", change) });
+  }
+  const entries = toEntries(changes).sort((a, b) => (a.path < b.path ? -1 : 1));
+  const count = (status: ChangeStatus) => entries.filter((entry) => entry.status === status).length;
+  const summary = Object.fromEntries(CHANGE_STATUSES.map((status) => [status, count(status)])) as Record<ChangeStatus, number>;
+  return {
+    workspace_id: live.workspaceId,
+    changed: entries.length > 0,
+    summary: { total: entries.length, ...summary },
+    entries,
+    patch: entries.map((entry) => entry.patch ?? "").join(""),
+  };
+}
+
+async function readSide(files: GuestFiles, root: "baseline" | "workspace", change: FileChange): Promise<Side | undefined> {
+  const [type, size, mode] =
+    root === "baseline" ? [change.oldType, change.oldSize, change.oldMode] : [change.newType, change.newSize, change.newMode];
+  if (type === undefined) return undefined;
+  if (type === "symlink") return { mode: "120000", text: (await files.stat(root, change.pathBytes)).linkTarget };
+  if (type !== "file" || size > MAX_TEXT_BYTES) return { mode: gitModeOf("file", mode), text: null };
+  const { content } = await files.readAll(root, change.pathBytes, { maxBytes: MAX_TEXT_BYTES });
+  return { mode: gitModeOf("file", mode), text: isText(content) ? content.toString("utf8") : null };
+}
+
+/** Text that would not survive the way through a JSON string counts as binary. */
+function isText(content: Buffer): boolean {
+  return !isBinary(content) && Buffer.from(content.toString("utf8"), "utf8").equals(content);
+}
+
+function toEntries(changes: readonly Change[]): DiffEntry[] {
+  const candidates = (status: ChangeStatus, side: "before" | "after") =>
+    changes.flatMap((one) => {
+      const own = one[side];
+      if (one.change.status !== status || own?.text == null) return [];
+      const type = own.mode === "120000" ? ("symlink" as const) : ("file" as const);
+      return [{ path: one.change.path, type, content: Buffer.from(own.text), one }];
+    });
+  const renames = findRenames(candidates("added", "after"), candidates("deleted", "before"));
+  const moved = new Map(renames.map(({ from, to }) => [to.one, from.one]));
+  const movedAway = new Set(moved.values());
+  return changes
+    .filter((one) => !movedAway.has(one))
+    .map((one) => {
+      const origin = moved.get(one);
+      const patch = origin ? patchOf(one.change, origin.before, one.after, origin.change.pathBytes) : patchFor(one);
+      return {
+        ...describe(one.change, origin ? "renamed" : one.change.status),
+        ...(origin && { old_path: toWorkspaceAbsolute(origin.change.path) }),
+        ...(patch !== undefined && { patch }),
+      };
+    });
+}
+
+function patchFor({ change, before, after }: Change): string | undefined {
+  if (change.status !== "type_changed") return patchOf(change, before, after);
+  // As git has it: the old thing goes, the new one comes. A folder is neither, and what is in it has entries of its own.
+  const gone = before?.text == null ? undefined : patchOf(change, before, undefined);
+  const come = after?.text == null ? undefined : patchOf(change, undefined, after);
+  return gone === undefined && come === undefined ? undefined : `${gone ?? ""}${come ?? ""}`;
+}
+
+function patchOf(change: FileChange, before: Side | undefined, after: Side | undefined, oldPath?: Uint8Array): string | undefined {
+  if (before?.text === null || after?.text === null) return undefined;
+  return unifiedDiff({
+    path: change.pathBytes,
+    oldPath,
+    oldText: before?.text ?? null,
+    newText: after?.text ?? null,
+    oldMode: before?.mode ?? "100644",
+    newMode: after?.mode ?? "100644",
+  });
+}
+
+function describe(change: FileChange, status: ChangeStatus): Omit<DiffEntry, "patch"> {
+  const type = change.newType ?? change.oldType ?? "other";
+  return {
+    path: toWorkspaceAbsolute(change.path),
+    status,
+    artifact_type: type === "other" ? "file" : type,
+    size_bytes: change.newType === undefined ? 0 : change.newSize,
+  };
+}

@@ -1,0 +1,149 @@
+import { constants } from "node:os";
+import { isClocheError, messageOf } from "../base/errors.ts";
+import type { GuestExit } from "../guest/process.ts";
+import { DEFAULTS } from "../model/config.ts";
+import { failure } from "../model/error-codes.ts";
+import type { Command, ExecResult } from "../model/exec.ts";
+import { AGENT, WORKSPACE_ROOT } from "../model/names.ts";
+import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-path.ts";
+import { commandEnvironment, toArgv } from "./command-environment.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
+import { type CommandOutput, type OutputSink, RunningCommand } from "./running-command.ts";
+
+export interface ExecRequest {
+  readonly command: Command;
+  readonly timeout_seconds?: number | undefined;
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly pty?: { cols: number; rows: number } | undefined;
+}
+
+export interface ExecContext {
+  readonly signal?: AbortSignal | undefined;
+  readonly stdin?: AsyncIterable<Buffer> | undefined;
+  readonly sink?: OutputSink | undefined;
+  /** Called once the command has its place in the journal. */
+  readonly onSequence?: ((sequence: number) => void) | undefined;
+}
+
+/** Between TERM and KILL at a time-out. */
+const GRACE_MS = 1000;
+/** `timeout(1)`'s code, for a command that ended in good order when its time was over. */
+const EXIT_TIMED_OUT = 124;
+
+export const commandTag = (sequence: number): string => `exec:${sequence}`;
+
+/** Runs one command and writes it into the journal: as running before it starts, as done when it has ended. */
+export async function execCommand(deps: Dependencies, live: LiveWorkspace, request: ExecRequest, context: ExecContext): Promise<ExecResult> {
+  const cwd = request.cwd === undefined ? WORKSPACE_ROOT : toWorkspaceAbsolute(toWorkspaceRelative(request.cwd));
+  const guest = await live.guest();
+  context.signal?.throwIfAborted();
+  const blank = blankResult(live, request.command, cwd);
+  const sequence = deps.store.beginCommand(live.workspaceId, { ...blank, started_at: deps.clock.now() });
+  context.onSequence?.(sequence);
+  const running = new RunningCommand(
+    guest.spawn({
+      argv: toArgv(request.command),
+      env: commandEnvironment(request.env, request.pty !== undefined),
+      cwd,
+      user: AGENT,
+      // Kept until the journal has it, so that a daemon that dies meanwhile loses nothing.
+      keep: true,
+      tag: commandTag(sequence),
+      stdin: context.stdin !== undefined || request.pty !== undefined,
+      ...(request.pty && { pty: request.pty }),
+      timeoutMs: Math.ceil((request.timeout_seconds ?? DEFAULTS.exec_timeout_seconds) * 1000),
+      graceMs: GRACE_MS,
+      // SECURITY: the number of processes is bounded also where no cgroup bounds it (G-15).
+      rlimits: [{ resource: RLIMIT_NPROC, soft: processLimit(deps, live), hard: processLimit(deps, live) }],
+    }),
+  );
+  live.commands.set(sequence, running);
+  const stopOnAbort = () => running.process.signal(constants.signals.SIGKILL, "tree");
+  context.signal?.addEventListener("abort", stopOnAbort, { once: true });
+  if (context.stdin) void feedInput(running, context.stdin);
+  try {
+    return await finishCommand(deps, live, sequence, blank, running, context.sink);
+  } finally {
+    context.signal?.removeEventListener("abort", stopOnAbort);
+    context.signal?.throwIfAborted();
+  }
+}
+
+/** Waits for the end of a command, new or adopted, and completes its journal entry. */
+export async function finishCommand(
+  deps: Dependencies,
+  live: LiveWorkspace,
+  sequence: number,
+  blank: Omit<ExecResult, "sequence">,
+  running: RunningCommand,
+  sink?: OutputSink,
+): Promise<ExecResult> {
+  const { workspaceId } = live;
+  try {
+    const exit = await running.finish(sink);
+    const result = { ...blank, sequence, ...outcome(exit, running.result) };
+    deps.store.endCommand(workspaceId, sequence, { ...outcome(exit, running.journal), state: "done" }, deps.clock.now());
+    const { process } = await running.process.started;
+    // Its output is in the journal now. Nobody waits for this; if it is lost, the next daemon does it.
+    void live.guest().then((guest) => guest.forget(process)).catch(() => undefined);
+    return result;
+  } catch (error) {
+    deps.store.endCommand(workspaceId, sequence, { ...outputFields(running.journal), exit_code: 125, state: "lost" }, deps.clock.now());
+    if (isClocheError(error)) throw error;
+    throw failure("SANDBOX_LOST", `Lost the command in workspace ${workspaceId}: ${messageOf(error)}`, { cause: error });
+  } finally {
+    live.commands.delete(sequence);
+  }
+}
+
+export function blankResult(live: LiveWorkspace, command: Command, cwd: string): Omit<ExecResult, "sequence"> {
+  return {
+    workspace_id: live.workspaceId,
+    command,
+    cwd,
+    exit_code: 0,
+    stdout: "",
+    stderr: "",
+    stdout_truncated: false,
+    stderr_truncated: false,
+    timed_out: false,
+    duration_ms: 0,
+    execution_mode: live.wall.executionMode,
+  };
+}
+
+const RLIMIT_NPROC = 6;
+
+function processLimit(deps: Dependencies, live: LiveWorkspace): number {
+  return deps.store.findWorkspace(live.workspaceId)?.limits.pids ?? DEFAULTS.pids;
+}
+
+async function feedInput(running: RunningCommand, stdin: AsyncIterable<Buffer>): Promise<void> {
+  try {
+    for await (const chunk of stdin) await running.process.write(chunk);
+  } catch {
+    // The client went away: its command sees the end of its input, and the abort signal does the rest.
+  }
+  running.process.endInput();
+}
+
+type Outcome = Pick<ExecResult, "exit_code" | "timed_out" | "duration_ms" | "stdout" | "stderr" | "stdout_truncated" | "stderr_truncated">;
+
+function outcome(exit: GuestExit, output: CommandOutput): Outcome {
+  const fields = outputFields(output);
+  if (exit.kind === "failed") fields.stderr += `cloche: cannot run the command: ${exit.message}\n`;
+  return { ...fields, exit_code: exitCodeOf(exit), timed_out: exit.timedOut, duration_ms: Math.round(exit.durationUs / 10) / 100 };
+}
+
+function outputFields({ stdout, stderr }: CommandOutput): Pick<Outcome, "stdout" | "stderr" | "stdout_truncated" | "stderr_truncated"> {
+  return { stdout: stdout.text(), stderr: stderr.text(), stdout_truncated: stdout.truncated, stderr_truncated: stderr.truncated };
+}
+
+/** As a shell has it: 127 not found, 126 found and not to be run, 128+n for a signal. */
+export function exitCodeOf(exit: GuestExit): number {
+  if (exit.kind === "signalled") return 128 + exit.code;
+  if (exit.kind === "failed") return exit.code === constants.errno.ENOENT ? 127 : 126;
+  return exit.timedOut && exit.code === 0 ? EXIT_TIMED_OUT : exit.code;
+}

@@ -1,0 +1,55 @@
+import type { Log } from "../base/log.ts";
+import type { StoredWorkspace } from "../contracts/store.ts";
+
+export interface ExpiryOptions {
+  now(): number;
+  /** The workspaces that may expire. */
+  list(): StoredWorkspace[];
+  expire(workspaceId: string): Promise<void>;
+  readonly log: Log;
+}
+
+/** Longest that a timer sleeps, so that a changed system clock is noticed. Also the pause before a busy workspace is looked at again. */
+const MAX_SLEEP_SECONDS = 60;
+
+/** Deletes a workspace when its time to live has passed since its last activity. One timer, set for the one that is due first. */
+export class Expiry {
+  readonly #options: ExpiryOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(options: ExpiryOptions) {
+    this.#options = options;
+  }
+
+  /** Sets the timer anew; called when a workspace was made. Later activity only moves an expiry away, which the timer finds out. */
+  schedule(): void {
+    clearTimeout(this.#timer);
+    if (this.#stopped) return;
+    const due = this.#options.list().map(expiresAt);
+    if (due.length === 0 && this.#timer === undefined) return;
+    const seconds = Math.min(MAX_SLEEP_SECONDS, Math.max(0, Math.min(...due) - this.#options.now()));
+    this.#timer = setTimeout(() => void this.#reap(), Math.ceil(seconds * 1000) + 1);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #reap(): Promise<void> {
+    for (const stored of this.#options.list()) {
+      if (expiresAt(stored) > this.#options.now()) continue;
+      try {
+        this.#options.log.info("a workspace expired", { workspaceId: stored.workspaceId });
+        await this.#options.expire(stored.workspaceId);
+      } catch (error) {
+        this.#options.log.error("cannot remove an expired workspace", { workspaceId: stored.workspaceId, error: String(error) });
+      }
+    }
+    this.schedule();
+  }
+}
+
+const expiresAt = (stored: StoredWorkspace): number => stored.lastActivityAt + stored.ttlSeconds;

@@ -1,0 +1,191 @@
+import fc from "fast-check";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { writeExport, type ExportItem } from "./export-writer.ts";
+
+let base: string;
+let output: string;
+
+beforeEach(() => {
+  base = fs.mkdtempSync(join(tmpdir(), "cloche-export-"));
+  output = join(base, "out");
+});
+afterEach(() => fs.rmSync(base, { recursive: true, force: true }));
+
+interface Sketch {
+  path: string | Buffer;
+  type?: ExportItem["type"];
+  mode?: number;
+  size?: number;
+  content?: string;
+  target?: string;
+}
+
+async function* chunks(content: string): AsyncGenerator<Uint8Array> {
+  await Promise.resolve();
+  for (let at = 0; at < content.length; at += 3) yield Buffer.from(content.slice(at, at + 3), "latin1");
+}
+
+function item({ path, type = "file", mode = 0o644, content = "", size = content.length, target = "" }: Sketch): ExportItem {
+  return {
+    type,
+    pathBytes: Buffer.from(path),
+    mode,
+    size,
+    mtimeNs: 1_600_000_000_123_456_000n,
+    linkTargetBytes: Buffer.from(target),
+    content: type === "file" ? chunks(content) : undefined,
+  };
+}
+
+async function* stream(...sketches: Sketch[]): AsyncGenerator<ExportItem> {
+  for (const sketch of sketches) {
+    await Promise.resolve();
+    yield item(sketch);
+  }
+}
+
+const folder: Sketch = { path: "", type: "directory", mode: 0o755 };
+
+describe("writeExport()", () => {
+  it("writes a folder with what is in it", async () => {
+    const odd = Buffer.from([0x61, 0xff]);
+    const written = await writeExport(
+      stream(
+        folder,
+        { path: "d", type: "directory", mode: 0o1555 },
+        { path: "d/run", mode: 0o6755, content: "#!/bin/sh" },
+        { path: odd, content: "bytes" },
+        { path: "link", type: "symlink", target: "/etc/passwd" },
+        { path: "empty" },
+      ),
+      output,
+    );
+    expect(written).toEqual({ artifactType: "directory", entries: 6, bytes: 14 });
+    expect(fs.readdirSync(base)).toEqual(["out"]);
+    expect(fs.readFileSync(join(output, "d", "run"), "utf8")).toBe("#!/bin/sh");
+    expect(fs.statSync(join(output, "d", "run")).mode & 0o7777).toBe(0o755);
+    expect(fs.statSync(join(output, "d", "run"), { bigint: true }).mtimeNs).toBe(1_600_000_000_123_456_000n);
+    expect(fs.statSync(join(output, "d")).mode & 0o7777).toBe(0o755);
+    expect(fs.statSync(output).mode & 0o7777).toBe(0o755);
+    expect(fs.readlinkSync(join(output, "link"))).toBe("/etc/passwd");
+    expect(fs.readFileSync(Buffer.concat([Buffer.from(`${output}/`), odd]), "utf8")).toBe("bytes");
+  });
+
+  it("writes a single file or link", async () => {
+    await writeExport(stream({ path: "", content: "hello", mode: 0o600 }), output);
+    expect(fs.readFileSync(output, "utf8")).toBe("hello");
+    expect(fs.statSync(output)).toMatchObject({ nlink: 1 });
+    await writeExport(stream({ path: "", type: "symlink", target: "../gone" }), join(base, "link"));
+    expect(fs.readlinkSync(join(base, "link"))).toBe("../gone");
+    expect(fs.readdirSync(base)).toEqual(["link", "out"]);
+  });
+
+  it.each([
+    ["a file", () => fs.writeFileSync(output, "kept")],
+    ["an empty folder", () => fs.mkdirSync(output)],
+    ["a link that leads nowhere", () => fs.symlinkSync("gone", output)],
+  ])("refuses an output where %s is", async (_, prepare) => {
+    prepare();
+    for (const sketch of [folder, { path: "", content: "x" }]) {
+      await expect(writeExport(stream(sketch), output)).rejects.toMatchObject({ code: "OUTPUT_EXISTS" });
+    }
+    expect(fs.readdirSync(base)).toEqual(["out"]);
+    expect(fs.existsSync(join(base, "gone"))).toBe(false);
+  });
+
+  it.each([
+    ["a file", () => fs.writeFileSync(output, "kept")],
+    ["an empty folder", () => fs.mkdirSync(output)],
+    ["a link that leads nowhere", () => fs.symlinkSync("gone", output)],
+  ])("does not replace %s that comes to be there meanwhile", async (_, prepare) => {
+    async function* late(first: Sketch): AsyncGenerator<ExportItem> {
+      yield* stream(first);
+      prepare();
+    }
+    for (const sketch of [folder, { path: "", content: "x" }]) {
+      await expect(writeExport(late(sketch), output)).rejects.toMatchObject({ code: "OUTPUT_EXISTS" });
+      expect(fs.readdirSync(base)).toEqual(["out"]);
+      fs.rmSync(output, { recursive: true });
+    }
+  });
+
+  it("refuses an output in a missing folder or below a file", async () => {
+    fs.writeFileSync(join(base, "file"), "");
+    for (const path of [join(base, "missing", "out"), join(base, "file", "out"), "/"]) {
+      await expect(writeExport(stream(folder), path)).rejects.toMatchObject({ code: "OUTPUT_INVALID" });
+    }
+  });
+
+  it.each<[string, Sketch[]]>([
+    ["nothing at all", []],
+    ["a member before the exported thing", [{ path: "a" }]],
+    ["..", [folder, { path: "../x", content: "x" }]],
+    ["an absolute path", [folder, { path: "/tmp/x", content: "x" }]],
+    ["a member of a folder that was not sent", [folder, { path: "d/x" }]],
+    ["a member below a link", [folder, { path: "l", type: "symlink", target: "/tmp" }, { path: "l/x" }]],
+    ["a member below a file", [{ path: "" }, { path: "x" }]],
+    ["a file in a link's place", [folder, { path: "l", type: "symlink", target: "/tmp/x" }, { path: "l" }]],
+    ["the exported thing twice", [folder, folder]],
+    ["NUL in a path", [folder, { path: "a\0b" }]],
+    ["an empty part", [folder, { path: "a//b" }]],
+    ["fewer bytes than announced", [folder, { path: "a", content: "x", size: 2 }]],
+    ["more bytes than announced", [folder, { path: "a", content: "xyz", size: 2 }]],
+    ["an empty link", [folder, { path: "l", type: "symlink", target: "" }]],
+    ["an unknown type", [folder, { path: "o", type: "other" }]],
+  ])("refuses %s and leaves nothing", async (_, sketches) => {
+    await expect(writeExport(stream(...sketches), output)).rejects.toMatchObject({ code: "GUEST_PROTOCOL" });
+    expect(fs.readdirSync(base)).toEqual([]);
+  });
+
+  it("leaves nothing when it is too large, when it is cancelled, and when the sandbox fails", async () => {
+    const large = stream(folder, { path: "a", content: "x".repeat(20) });
+    await expect(writeExport(large, output, { maxBytes: 10 })).rejects.toMatchObject({ code: "FILE_TOO_LARGE" });
+    const controller = new AbortController();
+    async function* cancelling(): AsyncGenerator<ExportItem> {
+      yield* stream(folder);
+      controller.abort();
+      yield item({ path: "a" });
+    }
+    const cancelled = writeExport(cancelling(), output, { signal: controller.signal });
+    await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
+    async function* failing(): AsyncGenerator<ExportItem> {
+      yield* stream(folder);
+      throw new Error("the sandbox is gone");
+    }
+    await expect(writeExport(failing(), output)).rejects.toThrow("the sandbox is gone");
+    expect(fs.readdirSync(base)).toEqual([]);
+  });
+
+  it("touches nothing outside, whatever comes (G-12)", async () => {
+    const canary = join(base, "canary");
+    fs.mkdirSync(canary);
+    fs.writeFileSync(join(canary, "file"), "untouched");
+    const before = fs.lstatSync(canary, { bigint: true }).ctimeNs;
+    const part = fc.constantFrom("a", "b", "..", ".", "", "canary", "file", "a\0", "out", "export");
+    const path = fc.oneof(fc.array(part, { maxLength: 4 }).map((parts) => parts.join("/")), fc.constant(`${canary}/new`));
+    const target = fc.constantFrom("../canary", "../../canary", canary, "a", ".", "..", "/", "");
+    const sketch = fc.record({
+      path,
+      type: fc.constantFrom("file", "directory", "symlink", "other"),
+      mode: fc.nat(0o7777),
+      content: fc.constantFrom("", "x", "hostile"),
+      target,
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(sketch, { maxLength: 8 }), fc.boolean(), async (sketches, wellBegun) => {
+        const all: Sketch[] = wellBegun ? [folder, ...sketches] : sketches;
+        await writeExport(stream(...all), output).catch(() => undefined);
+        const names = fs.readdirSync(base).filter((name) => name !== "out");
+        fs.rmSync(output, { recursive: true, force: true });
+        expect(names).toEqual(["canary"]);
+        expect(fs.readdirSync(canary)).toEqual(["file"]);
+        expect(fs.readFileSync(join(canary, "file"), "utf8")).toBe("untouched");
+        expect(fs.lstatSync(canary, { bigint: true }).ctimeNs).toBe(before);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,239 @@
+import { constants } from "node:fs";
+import * as fs from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
+import { randomName } from "../base/ids.ts";
+import { removeTree } from "../base/remove-tree.ts";
+import { failure } from "../model/error-codes.ts";
+import type { ArtifactType } from "../model/names.ts";
+
+/** What comes out of a sandbox, as far as it is needed here. Nothing of it is trusted. */
+export interface ExportItem {
+  readonly type: "file" | "directory" | "symlink" | "other";
+  /** Relative to the exported thing, which itself comes first and has the empty path. */
+  readonly pathBytes: Buffer;
+  readonly mode: number;
+  readonly size: number;
+  readonly mtimeNs: bigint;
+  readonly linkTargetBytes: Buffer;
+  readonly content: AsyncIterable<Uint8Array> | undefined;
+}
+
+export interface ExportOptions {
+  readonly maxBytes?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WrittenExport {
+  readonly artifactType: ArtifactType;
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+const MAX_ENTRIES = 1_000_000;
+
+/**
+ * Writes a file, folder or link from a sandbox to `outputPath`, which must not exist, in a folder that does. It is built in a private folder
+ * beside and moved into place when it is whole; on any failure nothing is left.
+ */
+export async function writeExport(
+  items: AsyncIterable<ExportItem>,
+  outputPath: string,
+  options: ExportOptions = {},
+): Promise<WrittenExport> {
+  const output = resolve(outputPath);
+  await checkOutput(output);
+  const scratch = join(dirname(output), `.${basename(output).slice(0, 60)}.cloche-${randomName(8)}`);
+  await makeScratch(scratch, output);
+  try {
+    const writer = new ExportWriter(join(scratch, "export"), options);
+    for await (const item of items) await writer.add(item);
+    const written = await writer.finish();
+    await moveIntoPlace(join(scratch, "export"), output, written.artifactType);
+    return written;
+  } catch (error) {
+    throw toFailure(error, output);
+  } finally {
+    await removeTree(scratch);
+  }
+}
+
+class ExportWriter {
+  readonly #root: Buffer;
+  readonly #options: ExportOptions;
+  /** Paths written so far, one byte a character; true for folders. */
+  readonly #written = new Map<string, boolean>();
+  readonly #folders: { path: Buffer; mode: number; mtimeNs: bigint }[] = [];
+  #type: ArtifactType | undefined;
+  #bytes = 0;
+
+  constructor(root: string, options: ExportOptions) {
+    this.#root = Buffer.from(root);
+    this.#options = options;
+  }
+
+  async add(item: ExportItem): Promise<void> {
+    this.#checkSignal();
+    const path = this.#place(item);
+    if (item.type === "directory") {
+      await fs.mkdir(path, { mode: 0o700 });
+      this.#folders.push({ path, mode: item.mode, mtimeNs: item.mtimeNs });
+    } else if (item.type === "symlink") await this.#writeLink(path, item);
+    else if (item.type === "file") await this.#writeFile(path, item);
+    else throw refused(item, "its type is unknown");
+  }
+
+  /** Folders get their modes and times when nothing more is written into them. */
+  async finish(): Promise<WrittenExport> {
+    this.#checkSignal();
+    if (this.#type === undefined) throw failure("GUEST_PROTOCOL", "Cannot export: the sandbox sent nothing");
+    for (const { path, mode, mtimeNs } of this.#folders.reverse()) {
+      await fs.chmod(path, (mode & 0o777) | 0o700);
+      await fs.utimes(path, seconds(mtimeNs), seconds(mtimeNs));
+    }
+    return { artifactType: this.#type, entries: this.#written.size, bytes: this.#bytes };
+  }
+
+  /**
+   * SECURITY: a member lies in a folder that this very export made, so it is below the root and no link is on its way; and it is
+   * new, so that nothing is overwritten (G-12).
+   */
+  #place(item: ExportItem): Buffer {
+    const key = item.pathBytes.toString("latin1");
+    if (this.#written.has(key)) throw refused(item, "it is there twice");
+    if (this.#written.size >= MAX_ENTRIES) {
+      throw failure("TOO_MANY_ENTRIES", `Cannot export more than ${MAX_ENTRIES} files at once`);
+    }
+    if (this.#type === undefined) {
+      if (key !== "") throw refused(item, "it comes before the exported thing itself");
+      if (item.type === "other") throw failure("FILE_WRONG_TYPE", "Cannot export what is no file, folder or link");
+      this.#type = item.type;
+    } else {
+      const parts = key.split("/");
+      if (key.includes("\0") || parts.some((part) => part === "" || part === "." || part === "..")) {
+        throw refused(item, "its path is not plain");
+      }
+      if (!this.#written.get(parts.slice(0, -1).join("/"))) throw refused(item, "it is in no folder of the export");
+    }
+    this.#written.set(key, item.type === "directory");
+    return key === "" ? this.#root : Buffer.concat([this.#root, Buffer.from("/"), item.pathBytes]);
+  }
+
+  /** The target is text, kept as it is and never followed. */
+  async #writeLink(path: Buffer, item: ExportItem): Promise<void> {
+    if (item.linkTargetBytes.length === 0 || item.linkTargetBytes.includes(0)) throw refused(item, "its target is no path");
+    await fs.symlink(item.linkTargetBytes, path);
+    await fs.lutimes(path, seconds(item.mtimeNs), seconds(item.mtimeNs));
+  }
+
+  async #writeFile(path: Buffer, item: ExportItem): Promise<void> {
+    const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+    const file = await fs.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    try {
+      let size = 0;
+      for await (const chunk of item.content ?? []) {
+        this.#checkSignal();
+        size += chunk.length;
+        if (size > item.size) break;
+        this.#count(chunk.length);
+        for (let done = 0; done < chunk.length; ) done += (await file.write(chunk, done)).bytesWritten;
+      }
+      if (size !== item.size) throw refused(item, `it has ${size > item.size ? "more" : "fewer"} bytes than were announced`);
+      // SECURITY: no setuid, setgid or sticky bit leaves the sandbox (G-12)
+      await file.chmod(item.mode & 0o777);
+      await file.utimes(seconds(item.mtimeNs), seconds(item.mtimeNs));
+    } finally {
+      await file.close();
+    }
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    const { maxBytes } = this.#options;
+    if (maxBytes !== undefined && this.#bytes > maxBytes) {
+      throw failure("FILE_TOO_LARGE", `Cannot export: there are more than ${maxBytes} bytes`, {
+        hint: "Export a folder or file further down",
+      });
+    }
+  }
+
+  #checkSignal(): void {
+    if (this.#options.signal?.aborted) throw failure("CANCELLED", "The export was cancelled");
+  }
+}
+
+async function checkOutput(output: string): Promise<void> {
+  const parent = dirname(output);
+  const found = await statMaybe(() => fs.stat(parent));
+  if (!found?.isDirectory() || output === parent) {
+    throw failure("OUTPUT_INVALID", `Cannot export to "${output}": "${parent}" is no folder`);
+  }
+  // lstat: a link that leads nowhere is something too, and must not be written through
+  if (await statMaybe(() => fs.lstat(output))) throw outputExists(output);
+}
+
+async function statMaybe<T>(stat: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await stat();
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw failure("OUTPUT_INVALID", `Cannot export: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function makeScratch(scratch: string, output: string): Promise<void> {
+  try {
+    await fs.mkdir(scratch, { mode: 0o700 });
+  } catch (error) {
+    if (errnoOf(error) === "ENOSPC") throw toFailure(error, output);
+    throw failure("OUTPUT_INVALID", `Cannot export to "${output}": ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** SECURITY: nothing that came to be at the output meanwhile is replaced (G-12); `rename` alone would. */
+async function moveIntoPlace(from: string, output: string, type: ArtifactType): Promise<void> {
+  try {
+    if (type === "directory") {
+      await fs.mkdir(output, { mode: 0o700 });
+      // takes the place of the empty folder that was just made, and of nothing that has content
+      await fs.rename(from, output).catch(async (error: unknown) => {
+        await fs.rmdir(output).catch(() => undefined); // somebody put something into it: theirs
+        throw error;
+      });
+    } else await fs.link(from, output);
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === "EEXIST" || code === "ENOTEMPTY") throw outputExists(output);
+    // a file system without hard links
+    if (type === "directory" || (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP")) throw error;
+    if (await statMaybe(() => fs.lstat(output))) throw outputExists(output);
+    await fs.rename(from, output);
+  }
+}
+
+function outputExists(output: string): Error {
+  return failure("OUTPUT_EXISTS", `Cannot export to "${output}": it exists`);
+}
+
+function refused(item: ExportItem, reason: string): Error {
+  return failure("GUEST_PROTOCOL", `Cannot export "${item.pathBytes.toString("utf8")}": ${reason}`);
+}
+
+function toFailure(error: unknown, output: string): unknown {
+  if (isClocheError(error)) return error;
+  const code = errnoOf(error);
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return failure("DISK_FULL", `Cannot export to "${output}": no space is left`, { cause: error });
+  }
+  if (code === undefined) return error;
+  return failure("FILE_FAILED", `Cannot export to "${output}": ${messageOf(error)}`, {
+    hint: "Check the folder that the export is written to",
+    cause: error,
+  });
+}
+
+/** Node cuts to microseconds; from the middle of one it cuts to the right one. */
+function seconds(ns: bigint): number {
+  return (Number(ns / 1000n) + 0.5) / 1e6;
+}

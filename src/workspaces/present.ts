@@ -1,0 +1,31 @@
+import type { StoredWorkspace } from "../contracts/store.ts";
+import type { Workspace } from "../model/workspace.ts";
+
+/** The wire form of a stored workspace. `creating` and `deleting` are not shown to anybody. */
+export function presentWorkspace(stored: StoredWorkspace, commandCount: number): Workspace {
+  return {
+    workspace_id: stored.workspaceId,
+    name: stored.name,
+    labels: stored.labels,
+    environment: stored.environment,
+    backend: stored.backend,
+    state: stored.state === "creating" || stored.state === "deleting" ? "failed" : stored.state,
+    state_reason: stored.stateReason,
+    network_policy: stored.networkPolicy,
+    created_at: stored.createdAt,
+    last_activity_at: stored.lastActivityAt,
+    expires_at: stored.lastActivityAt + stored.ttlSeconds,
+    execution_mode: stored.wall?.executionMode ?? "guest_socket",
+    vcpu_count: stored.limits.vcpuCount,
+    mem_mib: stored.limits.memMib,
+    command_count: commandCount,
+    service_count: 0,
+    running_service_count: 0,
+    reset_count: stored.resetCount,
+    workspace_seed: stored.seed,
+    secrets: [],
+  };
+}
+
+/** Whether a workspace is one that users see. */
+export const isVisible = (stored: StoredWorkspace): boolean => stored.state !== "creating" && stored.state !== "deleting";

@@ -1,0 +1,76 @@
+import type { Duplex } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { GuestClient } from "../../src/guest/client.ts";
+import { collect, command, RealGuest } from "./real-guest.ts";
+
+let guest: RealGuest;
+let client: GuestClient;
+beforeAll(async () => {
+  guest = await RealGuest.start();
+  client = await guest.client();
+});
+afterAll(async () => {
+  await guest[Symbol.asyncDispose]();
+});
+
+/** A command of the sandbox, in Perl because every Debian has it. */
+const perl = (script: string) => client.spawn(command(["perl", "-MIO::Socket::INET", "-e", script]));
+
+describe("ports of the sandbox", () => {
+  it("are reached from the host, with both ends ending on their own", async () => {
+    const process = perl(`
+      $| = 1;
+      my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => "127.0.0.1", LocalPort => 8181, ReuseAddr => 1) or die;
+      print "ready\\n";
+      my $c = $s->accept; local $/; my $all = <$c>; print $c "got " . length($all); close $c;`);
+    const reader = process.output();
+    await reader.next();
+    const socket = await client.connectPort(8181);
+    socket.end(Buffer.alloc(3_000_000));
+    expect(await text(socket)).toBe("got 3000000");
+    process.discardOutput();
+    for await (const rest of reader) expect(rest).toBeUndefined();
+  });
+
+  it("say so when nothing listens", async () => {
+    await expect(client.connectPort(1)).rejects.toMatchObject({ code: "PORT_FAILED" });
+  });
+});
+
+describe("a door", () => {
+  it("brings connections of the sandbox to the host", async () => {
+    const serve = (socket: Duplex) => {
+      // not by iteration, which would end the socket's other half too
+      let bytes = 0;
+      socket.on("data", (chunk: Buffer) => (bytes += chunk.length));
+      socket.on("end", () => socket.end(`${bytes} bytes, thank you`));
+    };
+    const door = await client.listen(9099, serve);
+    const script = (port: number) => `
+      my $c = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => ${port}) or do { print "refused"; exit };
+      print $c "x" x 1000000; shutdown($c, 1); local $/; print scalar <$c>;`;
+    const many = await Promise.all([1, 2, 3].map(() => collect(perl(script(9099)))));
+    expect(many.map(({ stdout }) => stdout)).toEqual(Array(3).fill("1000000 bytes, thank you"));
+    await expect(client.listen(9099, serve)).rejects.toMatchObject({ code: "PORT_FAILED" });
+    await door[Symbol.asyncDispose]();
+    await client.ping();
+    expect((await collect(perl(script(9099)))).stdout).toBe("refused");
+  });
+
+  it("lets a sandbox wait whose connection nobody reads", async () => {
+    const sockets: Duplex[] = [];
+    const door = await client.listen(9100, (socket) => sockets.push(socket));
+    const process = perl(`
+      $| = 1; my $c = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => 9100) or die;
+      print $c "x" x 50000000; print "sent";`);
+    const result = collect(process);
+    while (sockets.length === 0) await client.ping();
+    for (let times = 0; times < 100; times++) await client.ping();
+    expect(sockets[0]!.readableLength).toBeLessThan(300_000);
+    expect((await text(sockets[0]!)).length).toBe(50_000_000);
+    expect((await result).stdout).toBe("sent");
+    sockets[0]!.end();
+    await door[Symbol.asyncDispose]();
+  });
+});

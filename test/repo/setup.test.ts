@@ -1,0 +1,132 @@
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const setup = resolve("scripts/setup");
+const isRoot = process.getuid?.() === 0;
+let folder: string;
+let checkout: string;
+let bin: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "cloche-setup-"));
+  checkout = join(folder, "checkout");
+  bin = join(folder, "bin");
+  mkdirSync(join(checkout, "scripts"), { recursive: true });
+  mkdirSync(join(checkout, "node_modules"));
+  mkdirSync(bin);
+  cpSync(setup, join(checkout, "scripts/setup"));
+  writeFileSync(join(checkout, "package-lock.json"), "{}");
+  writeFileSync(join(checkout, "node_modules/.package-lock.json"), "{}");
+  for (const name of ["dirname", "touch", "sed"]) symlinkSync(`/usr/bin/${name}`, join(bin, name));
+  fake("node", "echo v20.19.0");
+  fake("npm", `echo "$@" >>${folder}/npm-calls`);
+  chmodSync(folder, 0o755);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function fake(name: string, script: string): void {
+  writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
+
+/** Runs a copy that finds the fake commands and no other: the line that adds the system's folders is taken out. */
+function run(args: string[] = [], asUser = false) {
+  const script = readFileSync(setup, "utf8").replace("PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin", "");
+  writeFileSync(join(checkout, "scripts/setup"), script, { mode: 0o755 });
+  const options = {
+    encoding: "utf8" as const,
+    env: { PATH: bin },
+    ...(asUser && isRoot && { uid: 65534, gid: 65534 }),
+  };
+  return spawnSync("/bin/bash", [join(checkout, "scripts/setup"), ...args], options);
+}
+
+const haveRuntime = () =>
+  ["bwrap", "gcc", "make", "git", "mmdebstrap", "flock"].forEach((name) => fake(name, "exit 0"));
+
+describe("scripts/setup", () => {
+  it("does nothing, quickly and silently, when nothing is missing", () => {
+    haveRuntime();
+    const { status, stdout, stderr } = run();
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
+  });
+
+  it("finds everything on this machine, for tests and the bench too, within a second", () => {
+    // Commands that would install something fail here, so that this test can only look.
+    for (const name of ["apt-get", "sudo", "npm"]) fake(name, "exit 1");
+    rmSync(join(bin, "node"));
+    const start = performance.now();
+    const env = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
+    const { status, stderr } = spawnSync(join(checkout, "scripts/setup"), ["--tests", "--bench"], {
+      encoding: "utf8",
+      env,
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+
+  it("prints the one command to run when it cannot become root", () => {
+    fake("apt-get", `echo called >>${folder}/apt-calls`);
+    fake("sudo", "exit 1");
+    fake("git", "exit 0");
+    const { status, stdout, stderr } = run([], true);
+    expect(status).toBe(1);
+    expect(stdout).toBe("");
+    const command = stderr.split("\n").filter((line) => line.startsWith("sudo "));
+    expect(command).toEqual([
+      "sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends bubblewrap gcc make mmdebstrap util-linux'",
+    ]);
+    expect(() => readFileSync(join(folder, "apt-calls"))).toThrow("ENOENT");
+  });
+
+  it("installs only what is missing, through sudo when that asks for no password", () => {
+    haveRuntime();
+    rmSync(join(bin, "bwrap"));
+    fake("apt-get", "exit 1");
+    fake("sudo", `[ "$2" = true ] && exit 0; shift 4; echo "$@" >${folder}/sudo-calls`);
+    chmodSync(folder, 0o777);
+    const { status, stderr } = run([], true);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "Installing bubblewrap\n" });
+    expect(readFileSync(join(folder, "sudo-calls"), "utf8")).toBe("setup bubblewrap\n");
+  });
+
+  it("wants more for tests, and names each package once", () => {
+    haveRuntime();
+    fake("apt-get", "exit 1");
+    fake("sudo", "exit 1");
+    const { stderr } = run(["--tests", "--bench"], true);
+    expect(stderr).toMatch(/docker\.io.* uidmap /);
+    expect(stderr.match(/docker\.io/g)).toHaveLength(1);
+  });
+
+  it("says what to do about an old node, no node, and an unknown argument", () => {
+    haveRuntime();
+    fake("node", "echo v20.18.3");
+    expect(run()).toMatchObject({ status: 1, stderr: expect.stringContaining("node is v20.18.3") as string });
+    rmSync(join(bin, "node"));
+    expect(run()).toMatchObject({ status: 1, stderr: expect.stringContaining("hint: install Node.js") as string });
+    expect(run(["--nonsense"])).toMatchObject({ status: 2, stderr: expect.stringContaining('"--nonsense"') as string });
+  });
+
+  it("installs npm packages when the lock file is newer, once", () => {
+    haveRuntime();
+    utimesSync(join(checkout, "node_modules/.package-lock.json"), 1, 1);
+    expect(run().status).toBe(0);
+    expect(run().status).toBe(0);
+    expect(readFileSync(join(folder, "npm-calls"), "utf8").trim().split("\n")).toEqual([
+      "ci --no-audit --no-fund --loglevel=error",
+    ]);
+  });
+});

@@ -1,0 +1,26 @@
+/**
+ * The simple commands of a shell example, as words: quotes are taken off, comments left out, `&&`, `;` and `|` part commands, and what
+ * is in `$(…)` is a command of its own. No more of a shell than examples in documents need.
+ */
+export function shellCommands(script: string): string[][] {
+  const commands: string[][] = [];
+  const inner: string[] = [];
+  const text = script.replace(/\\\n/g, " ").replace(/\$\(([^()]*)\)/g, (_, command: string) => {
+    inner.push(command);
+    return "$SUBSTITUTED";
+  });
+  for (const line of text.split("\n")) {
+    const words: string[] = [];
+    const finish = () => commands.push(words.splice(0));
+    for (const [token] of line.matchAll(/&&|\|\||[;|]|#.*|(?:'[^']*'|"(?:\\.|[^"])*"|[^\s;|&'"])+/g)) {
+      if (token.startsWith("#")) break;
+      if (/^(&&|\|\||;|\|)$/.test(token)) finish();
+      else words.push(unquote(token));
+    }
+    finish();
+  }
+  return [...commands, ...inner.flatMap(shellCommands)].filter((words) => words.length > 0);
+}
+
+const unquote = (word: string): string =>
+  word.replace(/'([^']*)'|"((?:\\.|[^"])*)"/g, (_, single?: string, double?: string) => single ?? double ?? "");

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { useSandbox } from "../helpers/sandbox.ts";
+
+describe("G-08 the guest program", () => {
+  const box = useSandbox("g08");
+
+  it("G-08 cannot be traced, read or signalled by a command", async () => {
+    const { stdout } = await box.perl(`
+      print "traced\\n" if syscall(101, 16, 1, 0, 0) == 0;              # PTRACE_ATTACH
+      print "seized\\n" if syscall(101, 0x4206, 1, 0, 0) == 0;          # PTRACE_SEIZE
+      print "memory\\n" if open(my $m, "<", "/proc/1/mem");
+      print "environ\\n" if open(my $e, "<", "/proc/1/environ") && read($e, my $b, 1);
+      print "fds\\n" if opendir(my $d, "/proc/1/fd");
+      kill(9, 1); kill(15, 1); kill(19, 1);
+      print "done\\n";`);
+    expect(stdout).toBe("done\n");
+    expect((await box.sh("echo alive")).stdout).toBe("alive\n");
+  });
+
+  it("G-08 cannot be starved by a flood of output that nobody reads, nor by many of them", async () => {
+    const abort = new AbortController();
+    const floods = Array.from({ length: 4 }, () => box.at.sdk.streamWorkspace(box.id, { command: "yes", signal: abort.signal }));
+    const readers = floods.map(async (flood) => {
+      for await (const event of flood) if (event.type === "stdout") await new Promise((done) => abort.signal.addEventListener("abort", done, { once: true }));
+    });
+    const began = Date.now();
+    for (let n = 0; n < 5; n++) expect((await box.sh(`echo ${n}`)).stdout).toBe(`${n}\n`);
+    expect(Date.now() - began).toBeLessThan(20_000);
+    abort.abort();
+    await Promise.allSettled(readers);
+  });
+
+  it("G-08 survives a fork bomb, which is bounded, and the sandbox goes on", async () => {
+    const bomb = await box.sh("perl -e 'while (1) { fork() }' 2>/dev/null", { timeout_seconds: 2 });
+    expect(bomb.timed_out || bomb.exit_code !== 0).toBe(true);
+    expect((await box.sh("echo alive; ls /proc | grep -c '^[0-9]'")).stdout).toMatch(/^alive\n\d{1,2}\n$/);
+  });
+
+  it("G-08 ends what double-forked away when its command times out", async () => {
+    const late = await box.sh("(setsid sh -c 'trap \"\" TERM HUP; sleep 77.5 & sleep 77.5' &) ; sleep 60", { timeout_seconds: 1 });
+    expect(late.timed_out).toBe(true);
+    expect((await box.sh("cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'sleep 77[.]5'")).stdout.trim()).toBe("0");
+  });
+
+  it("G-08 reaps orphans", async () => {
+    await box.sh("for i in 1 2 3 4 5; do (sh -c 'sleep 0.05 & exit' &); done; sleep 0.3");
+    expect((await box.sh("cat /proc/[0-9]*/stat | awk '{print $3}' | grep -c Z")).stdout.trim()).toBe("0");
+  });
+});

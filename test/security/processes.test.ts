@@ -1,0 +1,32 @@
+import { spawn } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { useSandbox } from "../helpers/sandbox.ts";
+
+describe("G-04 processes of the host", () => {
+  const box = useSandbox("g04");
+
+  it("G-04 host processes cannot be seen or signalled", async () => {
+    const victim = spawn("sleep", ["86399.5"], { stdio: "ignore" });
+    try {
+      const { stdout } = await box.sh("for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; echo; done");
+      expect(stdout).toContain("cloche-guest".slice(0, 6));
+      expect(stdout).not.toContain("86399.5");
+      await box.sh(`kill -9 ${String(victim.pid)}; kill -9 -1`);
+      expect(victim.exitCode ?? victim.signalCode).toBeNull();
+    } finally {
+      victim.kill("SIGKILL");
+    }
+  });
+
+  it("G-04 the sandbox's first process is the guest program, in a pid namespace of its own", async () => {
+    const { stdout } = await box.sh("cat /proc/1/comm; ls /proc | grep -c '^[0-9]'");
+    const [comm, count] = stdout.split("\n");
+    expect(comm).toBe("cloche-guest");
+    expect(Number(count)).toBeLessThan(12);
+  });
+
+  it("G-04 semaphores and shared memory of the host are not there", async () => {
+    const { stdout } = await box.sh("tail -n +2 /proc/sysvipc/shm; tail -n +2 /proc/sysvipc/sem; tail -n +2 /proc/sysvipc/msg");
+    expect(stdout).toBe("");
+  });
+});
