@@ -2,8 +2,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } 
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import process from "node:process";
+import { setTimeout } from "node:timers/promises";
 import { URL } from "node:url";
-import { findLeftovers, leftoverPids } from "./leftovers.mjs";
+import { findLeftovers, sandboxPids } from "./leftovers.mjs";
 
 const sdk = new URL("../dist/index.js", import.meta.url).href;
 
@@ -33,9 +34,9 @@ export async function openInstallation(cleanup) {
   const env = { ...process.env, CLOCHE_BACKEND: undefined, CLOCHE_OCI_RUNTIME: undefined };
   const cloche = new Cloche({ home, cache: join(directory, "cache"), env });
   cleanup.add("processes of the installation", async () => {
-    const left = findLeftovers({ directory, home });
+    const left = await leftAfterAWhile({ directory, home });
     if (left.length === 0) return;
-    endProcesses(directory, home);
+    endSandboxes({ directory, home });
     throw new Error(left.join("; "));
   });
   cleanup.add("workspaces and daemon", async () => {
@@ -59,9 +60,19 @@ function sharedCache() {
   return resolve(process.env["CLOCHE_CACHE"] || join(base, "cloche"));
 }
 
-/** @param {string} directory @param {string} home */
-function endProcesses(directory, home) {
-  for (const pid of leftoverPids({ directory, home })) {
+/** A daemon that let go of its home may still be on its way out. @param {import("./leftovers.mjs").Place} place */
+async function leftAfterAWhile(place) {
+  let left = findLeftovers(place);
+  for (let look = 0; left.length > 0 && look < 100; look++) {
+    await setTimeout(20);
+    left = findLeftovers(place);
+  }
+  return left;
+}
+
+/** Only what is in a cgroup of this very installation: a name or a mount may be anybody's. @param {import("./leftovers.mjs").Place} place */
+function endSandboxes(place) {
+  for (const pid of sandboxPids(place)) {
     try {
       process.kill(pid, "SIGKILL");
     } catch {

@@ -1,19 +1,24 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandOf, processesOf } from "./processes.mjs";
+import { commandOf, processesInCgroup, processesNaming } from "./processes.mjs";
 
 const CGROUPS = "/sys/fs/cgroup";
 
 /** The name below which an installation keeps its cgroups. @param {string} home */
 const cgroupName = (home) => `cloche-${createHash("sha256").update(home).digest("hex").slice(0, 10)}`;
 
-/** @param {{ directory: string, home: string }} place @returns {number[]} */
-export const leftoverPids = ({ directory, home }) => processesOf([`${directory}/`, cgroupName(home)]);
+/**
+ * @typedef {{ directory: string, home: string }} Place both made for this run, so that nobody else's process has to do with them
+ */
 
-/** Everything that an installation and the peers in its folder should have taken with them, one line each. @param {{ directory: string, home: string }} place */
+/** Processes in the installation's sandboxes. @param {Place} place */
+export const sandboxPids = ({ home }) => processesInCgroup(cgroupName(home));
+
+/** Everything that an installation and the peers in its folder should have taken with them, one line each. @param {Place} place */
 export function findLeftovers(place) {
-  const processes = leftoverPids(place).map((pid) => `process ${pid}: ${commandOf(pid).slice(0, 100)}`);
+  const pids = new Set([...sandboxPids(place), ...processesNaming(place.directory)]);
+  const processes = [...pids].map((pid) => `process ${pid}: ${commandOf(pid).slice(0, 100)}`);
   const mounts = readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")
     .map((line) => line.split(" ")[4] ?? "")

@@ -43,7 +43,9 @@ static bool set_capabilities(uint64_t mask) {
 /* Where CAP_SETPCAP is missing this fails, and no_new_privs alone keeps a file from giving any of them. */
 static void keep_bounding(uint64_t mask) {
   for (int number = 0; number <= LAST_CAPABILITY; number++) {
-    if (!(mask >> number & 1)) (void)prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
+    if (mask >> number & 1) continue;
+    /* The kernel knows fewer than there is room for. */
+    if (prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0 && errno == EINVAL) return;
   }
 }
 

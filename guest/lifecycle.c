@@ -44,6 +44,7 @@ static void take_report(struct process *p, const struct shim_report *report) {
     case SHIM_STARTED:
       p->pid = report->value;
       p->known = true;
+      if (p->early_signal) process_signal(p, p->early_signal, p->early_scope);
       attach_deliver_all(p);
       break;
     case SHIM_FAILED:
@@ -146,10 +147,19 @@ void lifecycle_fail(struct process *p, int error, const char *message) {
 
 void process_signal(struct process *p, int signal_number, int scope) {
   if (p->shim == 0) return;
-  if (scope == SCOPE_DESCENDANTS && signal_number == SIGKILL) kill_all(p);
-  else if (scope == SCOPE_DESCENDANTS) descendants_signal(p->shim, signal_number);
-  /* Once the command was reaped its number may be somebody else's. */
-  else if (p->pid > 0 && !p->reaped) kill(-p->pid, signal_number);
+  if (!p->known) {
+    /* There is nobody yet who could get it; of several the first SIGKILL or the last one counts. */
+    if (p->early_signal == SIGKILL) return;
+    p->early_signal = signal_number;
+    p->early_scope = scope;
+  } else if (scope == SCOPE_DESCENDANTS && signal_number == SIGKILL) {
+    kill_all(p);
+  } else if (scope == SCOPE_DESCENDANTS) {
+    descendants_signal(p->shim, signal_number);
+  } else if (p->pid > 0 && !p->reaped) {
+    /* Once the command was reaped its number may be somebody else's. Before its setsid it has no group yet. */
+    if (kill(-p->pid, signal_number) != 0 && errno == ESRCH) kill(p->pid, signal_number);
+  }
 }
 
 void process_resize(struct process *p, uint16_t cols, uint16_t rows) {

@@ -45,6 +45,13 @@ static void on_pause_over(struct timer *t) {
   if (!loop_watch(&listener, EPOLLIN)) timer_set(t, ACCEPT_PAUSE_MS);
 }
 
+static bool watch_listener(int fd) {
+  (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+  listener = (struct watch){.fd = fd, .ready = on_ready};
+  pause_timer = (struct timer){.fire = on_pause_over};
+  return loop_watch(&listener, EPOLLIN);
+}
+
 bool listener_adopt(int fd) {
   int accepting = 0;
   socklen_t size = sizeof accepting;
@@ -53,10 +60,7 @@ bool listener_adopt(int fd) {
     return false;
   }
   if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepting, &size) != 0 || !accepting) return connection_open(fd, fd, true);
-  (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-  listener = (struct watch){.fd = fd, .ready = on_ready};
-  pause_timer = (struct timer){.fire = on_pause_over};
-  return loop_watch(&listener, EPOLLIN);
+  return watch_listener(fd);
 }
 
 /* A socket has its name before it listens; this file beside it tells whoever waits that it does. */
@@ -80,5 +84,5 @@ bool listener_bind(const char *path) {
   int error = errno;
   umask(before);
   if (!bound) complain("Cannot listen on \"%s\": %s", path, strerror(error));
-  return bound && listener_adopt(fd);
+  return bound && watch_listener(fd);
 }

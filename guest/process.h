@@ -43,6 +43,8 @@ struct process {
   struct timer timer;  /* time-out, grace, rounds of SIGKILL */
   struct timer linger; /* from the exit to END */
 
+  int early_signal; /* came before the command was there */
+  int early_scope;
   bool known;      /* the pid is known or there will be none: STARTED can be sent */
   bool reaped;     /* the command itself has ended; kind and code are set */
   bool exited;     /* nothing more can happen but END */

@@ -25,7 +25,8 @@ bool roots_open(const char *workspace, const char *upper, const char *baseline) 
   if (!open_root(&roots[ROOT_SYSTEM], "/") || !open_root(&roots[ROOT_WORKSPACE], workspace)) return false;
   if (upper && !open_root(&roots[ROOT_UPPER], upper)) return false;
   if (baseline && !open_root(&roots[ROOT_BASELINE], baseline)) return false;
-  /* SECURITY: the layers are reached by these descriptors only; commands do not see them (G-05) */
+  /* SECURITY: from now on the layers are reached by these descriptors only. Where we may not unmount, they have to be mounted
+   * read-only from outside (G-05) */
   if (upper) (void)umount2(upper, MNT_DETACH);
   if (baseline) (void)umount2(baseline, MNT_DETACH);
   /* The layers hold links as they were written under /workspace. */

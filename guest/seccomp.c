@@ -47,7 +47,13 @@ static const struct denial denials[] = {
     DENY(setns), DENY(unshare), HIDE(clone3),
     /* large kernel surfaces */
     DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), HIDE(io_uring_setup), HIDE(io_uring_enter), HIDE(io_uring_register),
-    DENY(keyctl), DENY(add_key), DENY(request_key), DENY(lookup_dcookie), DENY(nfsservctl),
+    DENY(keyctl), DENY(add_key), DENY(request_key),
+#ifdef SYS_lookup_dcookie
+    DENY(lookup_dcookie),
+#endif
+#ifdef SYS_nfsservctl
+    DENY(nfsservctl),
+#endif
     /* the machine */
     DENY(kexec_load), DENY(init_module), DENY(finit_module), DENY(delete_module), DENY(reboot), DENY(swapon), DENY(swapoff),
     DENY(acct), DENY(quotactl), DENY(quotactl_fd), DENY(syslog), DENY(settimeofday), DENY(clock_settime), DENY(clock_adjtime),

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { leftoverPids } from "../leftovers.mjs";
+import { sandboxPids } from "../leftovers.mjs";
 import { descendants, proportionalKib, residentKib } from "../processes.mjs";
 
 const COUNT = 20;
@@ -76,7 +76,7 @@ async function createTogether({ cloche }, look) {
 async function whatIsLeft(cloche, installation, known) {
   const { count } = await cloche.listWorkspaces();
   const daemon = await installation.daemonPid();
-  const processes = [...descendants(daemon), ...leftoverPids(installation)].filter(
+  const processes = [...descendants(daemon), ...sandboxPids(installation)].filter(
     (pid) => pid !== daemon && !known.has(pid),
   );
   const folders = readdirSync(join(installation.home, "workspaces"));

@@ -83,6 +83,21 @@ describe("workspace exec", () => {
     expect(io.stderr.text).toBe("");
   });
 
+  it("shows why a command did not start, which only its result tells", async () => {
+    const client: Partial<Cloche> = {
+      openCommand: (id, options) => {
+        const stream = openLocalCommand(id, options);
+        return { ...stream, result: stream.result.then((result) => ({ ...result, stderr: "not found\n" })) };
+      },
+    };
+    const silent = createMemoryIo({ client });
+    expect(await exec(silent, "sh", "-c", "exit 127")).toBe(127);
+    expect(silent.stderr.text).toBe("not found\n");
+    const loud = createMemoryIo({ client });
+    await exec(loud, "sh", "-c", "echo own words >&2");
+    expect(loud.stderr.text).toBe("own words\n");
+  });
+
   it("notes a timeout on stderr", async () => {
     const client: Partial<Cloche> = {
       openCommand: (id, options) => {

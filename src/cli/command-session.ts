@@ -1,12 +1,13 @@
 import { constants } from "node:os";
 import { errnoOf, isClocheError } from "../base/errors.ts";
 import type { ExecResult } from "../model/exec.ts";
-import type { CommandSignal, CommandStream } from "../sdk/options.ts";
+import type { CommandSignal, CommandStream, OutputChunk } from "../sdk/options.ts";
 import { BROKEN_PIPE_EXIT } from "./broken-pipe.ts";
 import type { Context } from "./command.ts";
 import { feedInput } from "./feed-input.ts";
 import { forwardSignals } from "./forward-signals.ts";
 import { enterRawMode } from "./raw-mode.ts";
+import { terminalSize } from "./terminal-size.ts";
 import { usageError } from "./usage-error.ts";
 import { writeAll } from "./write-all.ts";
 
@@ -38,7 +39,7 @@ const BROKEN_PIPE_GRACE_MS = 1000;
  */
 export async function runSession(context: Context, options: SessionOptions): Promise<number> {
   const { io } = context;
-  const size = options.tty ? terminalSize(context, options.words) : undefined;
+  const size = options.tty ? askedSize(context, options.words) : undefined;
   const early = new AbortController();
   let stream: CommandStream | undefined;
   let stoppedBy: CommandSignal | undefined;
@@ -52,7 +53,7 @@ export async function runSession(context: Context, options: SessionOptions): Pro
   });
   try {
     const request = {
-      stdin: options.tty || io.stdin.isTTY !== true,
+      stdin: options.tty || io.hasPipedInput(),
       pty: size,
       env: size && io.env["TERM"] ? { TERM: io.env["TERM"] } : undefined,
       timeout_seconds: options.timeoutSeconds ?? (options.tty ? TERMINAL_TIMEOUT_SECONDS : undefined),
@@ -78,26 +79,32 @@ export async function runSession(context: Context, options: SessionOptions): Pro
 
 async function finish(context: Context, stream: CommandStream, timeoutSeconds: number | undefined): Promise<number> {
   try {
-    await copyOutput(context, stream);
+    const streamed = await copyOutput(context, stream);
+    const result = await stream.result;
+    if (context.json) await context.print(result, () => "");
+    // Why a command could not be started is in its result alone: there was no process to print it.
+    else if (!streamed.has("stderr")) await writeAll(context.io.stderr, result.stderr);
+    if (result.timed_out) context.note(`note: the command was ended after ${secondsText(result, timeoutSeconds)} s`);
+    return result.exit_code;
   } catch (error) {
     if (errnoOf(error) !== "EPIPE") throw error;
     await endQuietly(stream);
     return BROKEN_PIPE_EXIT;
   }
-  const result = await stream.result;
-  if (result.timed_out) context.note(`note: the command was ended after ${secondsText(result, timeoutSeconds)} s`);
-  if (context.json) await context.print(result, () => "");
-  return result.exit_code;
 }
 
 const secondsText = (result: ExecResult, timeoutSeconds: number | undefined): string =>
   String(timeoutSeconds ?? Math.round(result.duration_ms / 1000));
 
-async function copyOutput({ io, json }: Context, stream: CommandStream): Promise<void> {
+/** Resolves at the end of the output, to the channels that had some. */
+async function copyOutput({ io, json }: Context, stream: CommandStream): Promise<Set<OutputChunk["channel"]>> {
+  const seen = new Set<OutputChunk["channel"]>();
   for await (const { channel, data } of stream.output()) {
+    seen.add(channel);
     // The document carries the output; reading on keeps the command from waiting for us.
     if (!json) await writeAll(channel === "stdout" ? io.stdout : io.stderr, data);
   }
+  return seen;
 }
 
 /** The reader has gone: the command would have got SIGPIPE here, so it is told to end, and then made to. */
@@ -115,10 +122,10 @@ async function endQuietly(stream: CommandStream): Promise<void> {
   }
 }
 
-function terminalSize({ io, json }: Context, words: readonly string[]): { cols: number; rows: number } {
+function askedSize({ io, json }: Context, words: readonly string[]): { cols: number; rows: number } {
   if (json) throw usageError(words, "Cannot use --tty with --json", "Leave --tty out.");
   if (io.stdin.isTTY !== true || io.stdout.isTTY !== true) {
     throw usageError(words, "Cannot use --tty: standard input and output are not a terminal", "Leave --tty out.");
   }
-  return { cols: io.stdout.columns ?? 80, rows: io.stdout.rows ?? 24 };
+  return terminalSize(io.stdout);
 }

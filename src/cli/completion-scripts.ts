@@ -43,9 +43,10 @@ compdef _cloche cloche
 
 const FISH = String.raw`function __cloche_complete
     set -l words (commandline -opc)
-    set -l answer (cloche __complete -- $words[2..-1] (commandline -ct) 2>/dev/null)
+    set -l current (commandline -ct)
+    set -l answer (cloche __complete -- $words[2..-1] "$current" 2>/dev/null)
     if test "$answer[1]" = :files
-        __fish_complete_path (commandline -ct)
+        __fish_complete_path "$current"
     else
         printf '%s\n' $answer
     end

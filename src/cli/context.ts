@@ -16,7 +16,7 @@ export interface OpenContext {
 
 export function openContext(io: CliIo, tree: CommandTree, parsed: ParsedArguments): OpenContext {
   let client: Promise<Cloche> | undefined;
-  const progress = reportTo(io.stderr);
+  const progress = reportTo(io.stderr, parsed.verbose);
   const context: Context = {
     io,
     tree,

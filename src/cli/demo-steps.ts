@@ -125,5 +125,8 @@ const MAX_LINES = 6;
 
 function shown(result: ExecResult, check: (result: ExecResult) => boolean): DemoOutcome {
   const output = `${result.stdout}${result.stderr}`.split("\n").filter((line) => line !== "");
-  return { ok: check(result), lines: [`$ ${quoteCommand(result.command)}`, ...output.slice(0, MAX_LINES), `exit ${result.exit_code}`] };
+  return {
+    ok: check(result),
+    lines: [`$ ${quoteCommand(result.command)}`, ...output.slice(0, MAX_LINES), `exit ${result.exit_code}`],
+  };
 }

@@ -8,6 +8,8 @@ export type HostSignal = "INT" | "TERM" | "HUP";
 /** Everything of the process that a command may touch, so that a test can stand in for the terminal. */
 export interface CliIo {
   readonly stdin: InputStream;
+  /** Whether standard input is something to pass on: no terminal, and not `/dev/null`. Does not open it. */
+  hasPipedInput(): boolean;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly env: Record<string, string | undefined>;

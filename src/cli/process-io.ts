@@ -1,6 +1,19 @@
+import { fstatSync, statSync } from "node:fs";
+import { devNull } from "node:os";
+import { isatty } from "node:tty";
 import type { CliIo, HostSignal } from "./io.ts";
 
 const SIGNALS: readonly HostSignal[] = ["INT", "TERM", "HUP"];
+
+function hasPipedInput(): boolean {
+  try {
+    const input = fstatSync(0);
+    return !isatty(0) && !(input.isCharacterDevice() && input.rdev === statSync(devNull).rdev);
+  } catch {
+    // A closed descriptor has nothing to pass on.
+    return false;
+  }
+}
 
 /** The real process. A reader that went away is noticed where the write fails, so the streams' own error events say nothing new. */
 export function processIo(): CliIo {
@@ -11,6 +24,7 @@ export function processIo(): CliIo {
     get stdin() {
       return process.stdin;
     },
+    hasPipedInput,
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,

@@ -8,8 +8,8 @@ export interface ProgressLine {
   clear(): void;
 }
 
-/** One line that is rewritten on a terminal; elsewhere a line for each new step. */
-export function reportTo(stream: OutputStream): ProgressLine {
+/** One line that is rewritten on a terminal; elsewhere a line for each new step, and only when more talk is wanted. */
+export function reportTo(stream: OutputStream, verbose: boolean): ProgressLine {
   let shown = "";
   const clear = () => {
     if (shown !== "" && stream.isTTY) stream.write("\r\u001B[K");
@@ -20,7 +20,7 @@ export function reportTo(stream: OutputStream): ProgressLine {
     report({ step, fraction }) {
       const text = escapeName(step);
       if (!stream.isTTY) {
-        if (text !== shown) stream.write(`${text}\n`);
+        if (verbose && text !== shown) stream.write(`${text}\n`);
         shown = text;
         return;
       }

@@ -181,7 +181,7 @@ describe("results", () => {
     const file = { workspace_id: "ws-1", path: "/workspace/a", content: "a\u001B[2J", size_bytes: 5, truncated: false };
     const client = { readWorkspaceFile: () => Promise.resolve(file) };
     expect((await call(["ws", "file", "read", "ws-1", "a"], { client })).stdout).toBe("a\u001B[2J");
-    expect((await call(["ws", "file", "read", "ws-1", "a"], { client, tty: true })).stdout).toBe("a\\x1b[2J");
+    expect((await call(["ws", "file", "read", "ws-1", "a"], { client, tty: true })).stdout).toBe("a\\x1b[2J\n");
     const cut = { readWorkspaceFile: () => Promise.resolve({ ...file, truncated: true }) };
     expect(await call(["ws", "file", "read", "ws-1", "a", "--content-only"], { client: cut })).toMatchObject({
       code: 1,

@@ -40,8 +40,8 @@ export interface Wall {
   readonly executionMode: ExecutionMode;
   /** A new connection to the guest program, which has said hello; may be called many times, also at once. */
   connect(signal?: AbortSignal): Promise<GuestClient>;
-  /** Whether its first process still runs. */
-  alive(): boolean;
+  /** Whether it has ended, or does so within that time: a connection breaks a moment before its process is gone. */
+  hasEnded(withinMs: number): Promise<boolean>;
   /** Ends every process in it. Idempotent; the writable layers stay. */
   stop(): Promise<void>;
 }

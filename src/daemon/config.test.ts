@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const invalid = (message: unknown) => expect.objectContaining({ code: "CONFIG_INVALID", message });
+const invalid = (message: unknown): Error => expect.objectContaining({ code: "CONFIG_INVALID", message }) as Error;
 
 it("is empty where there is no file, and where the file is empty", () => {
   const config = configReader(file);

@@ -4,9 +4,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { transpileProgram, type TranspiledProgram } from "../../test/helpers/transpile-program.ts";
 import { openSocketAddress } from "../base/unix-path.ts";
+
+// These start processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 let program: TranspiledProgram;
 let home: string;
@@ -123,7 +126,9 @@ it("says why it cannot start, in one line", async () => {
   writeFileSync(join(home, "store.sqlite"), "no database\n".repeat(500));
   const child = start();
   const document = JSON.parse(await said(child)) as { error: { hint: string } };
-  expect(document).toMatchObject({ error: { code: "INTERNAL", hint: expect.stringContaining("store.sqlite") } });
+  expect(document).toMatchObject({
+    error: { code: "INTERNAL", hint: expect.stringContaining("store.sqlite") as string },
+  });
   expect(await exitCode(child)).toBe(1);
 });
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../base/log.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult } from "../model/exec.ts";
-import { decodeStreamFrames, FRAME } from "../model/stream-frames.ts";
+import { decodeStreamFrames, FRAME, type StreamFrame } from "../model/stream-frames.ts";
 import { DAEMON_STOPPING, type Handlers, type LifeHandlers } from "./handlers.ts";
 import { InFlight } from "./in-flight.ts";
 import { createApiServer } from "./server.ts";
@@ -157,8 +157,10 @@ describe("calls", () => {
     const chunk = Buffer.alloc(8 * 1024 * 1024, 32);
     for (let count = 0; count < 13; count++) request.write(chunk);
     request.end();
+    const sent = once(request, "finish");
     const [response] = await answer;
     expect(response.statusCode).toBe(400);
+    await sent;
     response.resume();
     await once(response, "end");
   });
@@ -179,7 +181,7 @@ describe("streams", () => {
     request.write(`${command}first`);
     const [response] = (await once(request, "response")) as [IncomingMessage];
     const frames = decodeStreamFrames(response);
-    const next = async () => (await frames.next()).value!;
+    const next = async () => (await frames.next()).value as StreamFrame;
     expect(await next()).toMatchObject({ type: FRAME.started });
     expect((await next()).payload.toString()).toBe("first");
     request.write("second");

@@ -47,9 +47,11 @@ async function serve(options: ApiOptions, request: IncomingMessage, response: Se
   }
   const name = request.url?.startsWith("/v1/") === true ? request.url.slice("/v1/".length) : "";
   const { abort, end } = options.inFlight.begin(isOperation(name) && isStream(name));
-  response.once("close", () => {
-    if (!response.writableFinished) abort.abort(new Error("the client went away"));
-    end();
+  const closed = new Promise<void>((resolve) => {
+    response.once("close", () => {
+      if (!response.writableFinished) abort.abort(new Error("the client went away"));
+      resolve();
+    });
   });
   // A broken connection shows as `close`; an unheard `error` would end the daemon.
   request.on("error", () => undefined);
@@ -64,6 +66,9 @@ async function serve(options: ApiOptions, request: IncomingMessage, response: Se
     new CallAnswer(response).error(toFailure(error, name, abort.signal, options.log));
     request.resume();
   }
+  // Over when the answer has left and the handler has returned: one whose client went away may still be tidying up.
+  await closed;
+  end();
 }
 
 function route(version: string, request: IncomingMessage, name: string): OperationName {

@@ -120,7 +120,13 @@ describe("a guest that breaks the protocol", () => {
     guest.send(GUEST.STARTED, (await guest.frame(HOST.SPAWN)).stream, started);
     await process.started;
     const output = process.output().next();
-    const waiting = [process.exit, process.write(Buffer.from("x")), client.forget(1), client.connectPort(80)];
+    const waiting = [
+      process.exit,
+      process.write(Buffer.from("x")),
+      client.forget(1),
+      client.connectPort(80),
+      client.ping(),
+    ];
     act(guest, (await guest.frame(HOST.SPAWN)).stream);
     expect(await client.closed).toEqual(code("GUEST_PROTOCOL"));
     for (const result of waiting) await expect(result).rejects.toEqual(code("GUEST_PROTOCOL"));

@@ -172,8 +172,9 @@ class ControlStream implements LinkStream {
       this.#greeted = true;
       this.hello.resolve(hello);
     } else if (type === GUEST.PONG && this.#greeted) {
-      const ping = this.#pings.shift();
+      const [ping] = this.#pings;
       if (ping?.value !== readPong(payload)) throw protocolError("an answer to a PING that was not sent");
+      this.#pings.shift();
       ping.deferred.resolve(undefined);
     } else {
       throw protocolError(`a frame of type ${type} for the connection`);

@@ -17,8 +17,9 @@ export interface Rename<T> {
 /** At most so many files of each side, each smaller than this, are compared by their lines. */
 const MAX_FILES = 200;
 const MAX_SIZE = 256 * 1024;
-/** Lines looked at for all pairs together; keeps the worst case well below a second. */
-const MAX_LOOKUPS = 5_000_000;
+/** Bytes of each side, and lines looked at for all pairs together; they keep the worst case well below a second. */
+const MAX_BYTES = 2 * 1024 * 1024;
+const MAX_LOOKUPS = 1_000_000;
 const MIN_SIMILARITY = 0.5;
 
 /** Pairs a removed with an added file: first those of the same content, then the most similar texts, at least half the same. */
@@ -63,8 +64,8 @@ interface Lines<T> {
 }
 
 function similarRenames<T extends RenameCandidate>(added: readonly T[], deleted: readonly T[]): Rename<T>[] {
-  const news = added.flatMap(linesOf).slice(0, MAX_FILES);
-  const olds = deleted.flatMap(linesOf).slice(0, MAX_FILES);
+  const news = indexed(added);
+  const olds = indexed(deleted);
   const pairs: { from: T; to: T; score: number }[] = [];
   let lookups = 0;
   for (const to of news) {
@@ -81,13 +82,23 @@ function similarRenames<T extends RenameCandidate>(added: readonly T[], deleted:
   return bestPairs(pairs);
 }
 
-function linesOf<T extends RenameCandidate>(file: T): Lines<T>[] {
-  const { content, type } = file;
-  if (type !== "file" || content === undefined || content.length === 0) return [];
-  if (content.length >= MAX_SIZE || isBinary(content)) return [];
+function indexed<T extends RenameCandidate>(files: readonly T[]): Lines<T>[] {
+  const found: Lines<T>[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const { content, type } = file;
+    if (type !== "file" || content === undefined || content.length === 0) continue;
+    if (content.length >= MAX_SIZE || isBinary(content)) continue;
+    if (found.length === MAX_FILES || (bytes += content.length) > MAX_BYTES) break;
+    found.push({ file, size: content.length, counts: countLines(Buffer.from(content).toString("latin1")) });
+  }
+  return found;
+}
+
+function countLines(text: string): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const line of splitLines(Buffer.from(content).toString("latin1"))) counts.set(line, (counts.get(line) ?? 0) + 1);
-  return [{ file, size: content.length, counts }];
+  for (const line of splitLines(text)) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return counts;
 }
 
 function commonSize<T>(a: Lines<T>, b: Lines<T>): number {

@@ -37,7 +37,10 @@ describe("diffLines()", () => {
   it("finds the shortest way", () => {
     fc.assert(
       fc.property(letters, letters, (oldLines, newLines) => {
-        const edits = diffLines(oldLines, newLines).reduce((sum, c) => sum + c.oldEnd - c.oldStart + c.newEnd - c.newStart, 0);
+        const edits = diffLines(oldLines, newLines).reduce(
+          (sum, c) => sum + c.oldEnd - c.oldStart + c.newEnd - c.newStart,
+          0,
+        );
         expect(edits).toBe(oldLines.length + newLines.length - 2 * commonLength(oldLines, newLines));
       }),
     );

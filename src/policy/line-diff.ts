@@ -12,7 +12,7 @@ const MAX_EDITS = 2000;
 /** The text cut behind each newline; only the last may have none. */
 export function splitLines(text: string): string[] {
   const lines: string[] = [];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const end = text.indexOf("\n", at);
     const next = end < 0 ? text.length : end + 1;
     lines.push(text.slice(at, next));
@@ -25,7 +25,11 @@ export function splitLines(text: string): string[] {
  * How to get from one list of lines to the other, in order and without overlap. The shortest way as long as it has at most `maxEdits` removed and added
  * lines; beyond that everything between the common beginning and end is one change, so that the time stays bounded.
  */
-export function diffLines(oldLines: readonly string[], newLines: readonly string[], maxEdits = MAX_EDITS): LineChange[] {
+export function diffLines(
+  oldLines: readonly string[],
+  newLines: readonly string[],
+  maxEdits = MAX_EDITS,
+): LineChange[] {
   const shorter = Math.min(oldLines.length, newLines.length);
   let head = 0;
   while (head < shorter && oldLines[head] === newLines[head]) head += 1;

@@ -24,7 +24,8 @@ export function quotePath(path: string | Uint8Array): string {
     const code = unit.codePointAt(0) ?? 0;
     const named = NAMED[unit];
     if (named !== undefined) quoted += named;
-    else if (code < 0x20 || code === 0x7f || (!readable && code > 0x7f)) quoted += `\\${code.toString(8).padStart(3, "0")}`;
+    else if (code < 0x20 || code === 0x7f || (!readable && code > 0x7f))
+      quoted += `\\${code.toString(8).padStart(3, "0")}`;
     else quoted += unit;
   }
   return quoted === units ? units : `"${quoted}"`;

@@ -69,7 +69,10 @@ function headerLines(file: FileVersions, changed: boolean, similar: () => number
     if (lines.length === 0 && !changed) return "";
   }
   if (changed) {
-    lines.push(`--- ${oldText === null ? "/dev/null" : named(oldName)}`, `+++ ${newText === null ? "/dev/null" : named(newName)}`);
+    lines.push(
+      `--- ${oldText === null ? "/dev/null" : named(oldName)}`,
+      `+++ ${newText === null ? "/dev/null" : named(newName)}`,
+    );
   }
   return [`diff --git ${oldName} ${newName}`, ...lines, ""].join("\n");
 }

@@ -141,7 +141,11 @@ export class Cloche implements AsyncDisposable {
   }
 
   async doctor(options: CallOptions = {}): Promise<Health> {
-    return await this.#connection.call("doctor", { oci_runtime: this.#env["CLOCHE_OCI_RUNTIME"] || undefined }, options);
+    return await this.#connection.call(
+      "doctor",
+      { oci_runtime: this.#env["CLOCHE_OCI_RUNTIME"] || undefined },
+      options,
+    );
   }
 
   /** Never starts a daemon. */

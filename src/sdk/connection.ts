@@ -27,15 +27,23 @@ const REPEATABLE: ReadonlySet<OperationName> = new Set<OperationName>([
   "pruneEnvironments",
   "doctor",
   "daemonStatus",
+  "stopDaemon",
 ]);
 
-/** Enough for: nobody there, started, gone again, started. */
-const MAX_ATTEMPTS = 4;
+/** Enough for two daemons that end on the way, each leaving a connection that looks alive. */
+const MAX_ATTEMPTS = 6;
 
 export interface StreamRequest {
   signal: AbortSignal;
   /** The body stays open; `onTaken` gets it once the daemon listens to it. */
   onTaken?: ((request: ClientRequest) => void) | undefined;
+}
+
+interface Persistent<Result> {
+  operation: OperationName;
+  signal: AbortSignal | undefined;
+  attempt: () => Promise<Result>;
+  start: boolean;
 }
 
 /** The way to the daemon of one home: finds it, starts it, asks it. */
@@ -59,7 +67,8 @@ export class DaemonConnection {
     input: OperationInput<Name>,
     options: LongCallOptions = {},
   ): Promise<OperationResults[Name]> {
-    return await this.#persist(operation, options.signal, () => this.#ask(operation, input, options));
+    const attempt = () => this.#ask(operation, input, options);
+    return await this.#persist({ operation, signal: options.signal, attempt, start: true });
   }
 
   /** Asks only a daemon that runs; undefined when there is none. */
@@ -68,13 +77,12 @@ export class DaemonConnection {
     input: OperationInput<Name>,
     options: LongCallOptions = {},
   ): Promise<OperationResults[Name] | undefined> {
+    const attempt = () => this.#ask(operation, input, options);
     try {
-      return await this.#ask(operation, input, options);
+      return await this.#persist({ operation, signal: options.signal, attempt, start: false });
     } catch (error) {
-      if (!(error instanceof ConnectionLost)) throw error;
-      throwIfAborted(options.signal);
-      if (error.absent) return undefined;
-      throw unreachable(error);
+      if (error instanceof ConnectionLost) return undefined;
+      throw error;
     }
   }
 
@@ -85,13 +93,14 @@ export class DaemonConnection {
     { signal, onTaken }: StreamRequest,
   ): Promise<IncomingMessage> {
     const body = Buffer.from(`${JSON.stringify(input)}\n`);
-    return await this.#persist(operation, signal, async () => {
+    const attempt = async () => {
       const open = onTaken === undefined ? {} : { open: true, onTaken };
       const response = await exchange({ agent: this.#streams, operation, body, signal, ...open });
       if (response.headers["content-type"] === STREAM_CONTENT_TYPE) return response;
       await readAnswer(response, undefined);
       throw failure("INTERNAL", `The daemon did not answer "${operation}" with a stream`);
-    });
+    };
+    return await this.#persist({ operation, signal, attempt, start: true });
   }
 
   close(): Promise<void> {
@@ -111,12 +120,8 @@ export class DaemonConnection {
     return (await readAnswer(response, onProgress)) as OperationResults[Name];
   }
 
-  /** Repeats an attempt for as long as that cannot do anything twice. */
-  async #persist<Result>(
-    operation: OperationName,
-    signal: AbortSignal | undefined,
-    attempt: () => Promise<Result>,
-  ): Promise<Result> {
+  /** Repeats an attempt for as long as that cannot do anything twice. Throws `ConnectionLost` when there is no daemon and none is to be started. */
+  async #persist<Result>({ operation, signal, attempt, start }: Persistent<Result>): Promise<Result> {
     for (let count = 1; ; count++) {
       throwIfAborted(signal);
       this.#throwIfClosed();
@@ -126,6 +131,7 @@ export class DaemonConnection {
         if (!(error instanceof ConnectionLost)) throw error;
         throwIfAborted(signal);
         this.#throwIfClosed();
+        if (error.absent && !start) throw error;
         if (count === MAX_ATTEMPTS || (error.taken && !REPEATABLE.has(operation))) throw unreachable(error);
         if (error.absent) await unlessAborted(this.#startOnce(), signal);
       }

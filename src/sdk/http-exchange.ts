@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
-import { errnoOf, isClocheError } from "../base/errors.ts";
+import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import { openSocketAddress } from "../base/unix-path.ts";
 import { packageVersion } from "../base/version.ts";
 import { failure } from "../model/error-codes.ts";
@@ -43,10 +43,10 @@ export class SocketAgent extends Agent {
 function refuseForeignSocket(path: string): void {
   const owner = lstatSync(path).uid;
   if (owner === process.geteuid?.()) return;
-  throw failure("DAEMON_UNREACHABLE", `Cannot use "${path}": it belongs to another user`, {
-    hint: "Set CLOCHE_HOME to a folder of your own",
-  });
+  throw failure("DAEMON_UNREACHABLE", `Cannot use "${path}": it belongs to another user`, OWN_FOLDER);
 }
+
+const OWN_FOLDER = { hint: "Set CLOCHE_HOME to a folder of your own" };
 
 export interface ExchangeOptions {
   agent: Agent;
@@ -70,7 +70,9 @@ export function exchange(options: ExchangeOptions): Promise<IncomingMessage> {
     };
     const fail = (error: unknown) => {
       const code = errnoOf(error);
-      const absent = !taken && (code === "ENOENT" || code === "ECONNREFUSED");
+      if (code === "EACCES")
+        reject(failure("DAEMON_UNREACHABLE", `Cannot reach the daemon: ${messageOf(error)}`, OWN_FOLDER));
+      const absent = !taken && (code === "ENOENT" || code === "ENOTDIR" || code === "ECONNREFUSED");
       reject(isClocheError(error) ? error : new ConnectionLost(error, { absent, taken }));
     };
     const headers: Record<string, string | number> = {

@@ -31,7 +31,9 @@ export type ListFilesOptions = Omit<OperationInput<"listWorkspaceFiles">, "works
 export type ReadFileOptions = Omit<OperationInput<"readWorkspaceFile">, "workspace_id" | "path"> & CallOptions;
 export type WriteFileOptions = Omit<OperationInput<"writeWorkspaceFile">, "workspace_id" | "path"> & CallOptions;
 export type ExportOptions = Omit<OperationInput<"exportWorkspace">, "workspace_id" | "path"> & CallOptions;
-export type RunOptions = OperationInput<"createWorkspace"> & Omit<OperationInput<"execWorkspace">, "workspace_id"> & LongCallOptions;
+export type RunOptions = OperationInput<"createWorkspace"> &
+  Omit<OperationInput<"execWorkspace">, "workspace_id"> &
+  LongCallOptions;
 export type OpenRunOptions = RunOptions & Pick<OperationInput<"streamWorkspace">, "stdin" | "pty">;
 
 export type CommandSignal = OperationInput<"signalCommand">["signal"];

@@ -43,5 +43,7 @@ export function checkLinkTarget(name: string, path: string, target: string): voi
 }
 
 export function refused(name: string, reason: string): ClocheError {
-  return failure("SEED_INVALID", `Cannot import the member "${name}" of the archive: ${reason}`, { details: { member: name } });
+  return failure("SEED_INVALID", `Cannot import the member "${name}" of the archive: ${reason}`, {
+    details: { member: name },
+  });
 }

@@ -25,7 +25,10 @@ const importSeed = (path = archive) =>
 function tarOf(...members: (HeaderData & { content?: string })[]): Buffer {
   const blocks = members.map(({ content = "", ...data }) => {
     const block = Buffer.alloc(512 + Math.ceil(content.length / 512) * 512);
-    new Header({ mode: 0o644, mtime: new Date(1_600_000_000_000), type: "File", ...data, size: content.length }).encode(block, 0);
+    new Header({ mode: 0o644, mtime: new Date(1_600_000_000_000), type: "File", ...data, size: content.length }).encode(
+      block,
+      0,
+    );
     block.write(content, 512);
     return block;
   });
@@ -52,7 +55,12 @@ describe("import() of an archive", () => {
 
     const { tree, seed } = await importSeed(join(base, name));
 
-    expect(seed).toEqual({ mode: "tar_archive", seed_path: join(base, name), origin_kind: "seed_path", origin_ref: null });
+    expect(seed).toEqual({
+      mode: "tar_archive",
+      seed_path: join(base, name),
+      origin_kind: "seed_path",
+      origin_ref: null,
+    });
     expect(fs.readFileSync(join(tree, "a", long, "ü.txt"), "utf8")).toBe("deep");
     expect(fs.statSync(join(tree, "big")).size).toBe(1_500_000);
     expect(fs.statSync(join(tree, "run")).mode & 0o7777).toBe(0o755);

@@ -73,4 +73,3 @@ function cloneContent(from: number, to: number): void {
 function fdPath(fd: number): string {
   return `/proc/self/fd/${fd}`;
 }
-

@@ -136,7 +136,10 @@ describe("import() of a plain folder", () => {
     if (root) process.setegid?.(65_534);
     if (root) process.seteuid?.(65_534);
     try {
-      const idMap = { kind: "single", toHost: () => ({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }) } as const;
+      const idMap = {
+        kind: "single",
+        toHost: () => ({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }),
+      } as const;
       await createSeeds({ cachePath, idMap, log: silentLog }).import(source, {});
       return "imported";
     } catch (error) {
@@ -231,7 +234,9 @@ describe("the cache", () => {
     const progress = ({ step }: { step: string }) => {
       if (step.startsWith("Importing")) controller.abort();
     };
-    await expect(seeds.import(source, { signal: controller.signal, progress })).rejects.toMatchObject({ code: "CANCELLED" });
+    await expect(seeds.import(source, { signal: controller.signal, progress })).rejects.toMatchObject({
+      code: "CANCELLED",
+    });
     expect(cached()).toEqual([]);
   });
 

@@ -31,7 +31,8 @@ export function digestOf(path: BytePath): string {
   const digest = createHash("sha256");
   const fd = openSync(toFs(path), "r");
   try {
-    for (let count = readSync(fd, buffer); count > 0; count = readSync(fd, buffer)) digest.update(buffer.subarray(0, count));
+    for (let count = readSync(fd, buffer); count > 0; count = readSync(fd, buffer))
+      digest.update(buffer.subarray(0, count));
   } finally {
     closeSync(fd);
   }

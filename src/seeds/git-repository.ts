@@ -43,9 +43,13 @@ function linkedRepository(folder: BytePath, dotGit: BytePath): GitRepository | u
   const gitDir = real(absolute(folder, target));
   if (gitDir === undefined || !looksLikeGitDir(gitDir)) {
     // Seeding it as a plain folder would take along what git ignores.
-    throw failure("SEED_INVALID", `Cannot import "${shown(folder)}": its .git file names a repository that is not there`, {
-      hint: "Repair the checkout with `git worktree repair`, or remove the .git file to import every file",
-    });
+    throw failure(
+      "SEED_INVALID",
+      `Cannot import "${shown(folder)}": its .git file names a repository that is not there`,
+      {
+        hint: "Repair the checkout with `git worktree repair`, or remove the .git file to import every file",
+      },
+    );
   }
   const common = readSmallFile(joined(gitDir, "commondir"))?.toString("latin1").trimEnd();
   const commonDir = common === undefined ? gitDir : real(absolute(gitDir, common));

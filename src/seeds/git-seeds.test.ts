@@ -119,7 +119,13 @@ describe("a git project", () => {
     git(project, "config", "http.extraHeader", "Authorization: s3cret");
     git(project, "config", "credential.helper", "store --s3cret");
     git(project, "config", "alias.st", `!${script}`);
-    for (const key of ["core.fsmonitor", "core.sshCommand", "core.pager", "core.alternateRefsCommand", "filter.x.clean"]) {
+    for (const key of [
+      "core.fsmonitor",
+      "core.sshCommand",
+      "core.pager",
+      "core.alternateRefsCommand",
+      "filter.x.clean",
+    ]) {
       git(project, "config", key, script);
     }
     fs.writeFileSync(join(project, ".gitattributes"), "*.c filter=x\n");
@@ -213,7 +219,9 @@ describe("repositories that hang together", () => {
     const sources = { worktree, borrowed: join(base, "borrowed"), shallow: join(base, "shallow") };
     const trees: Record<string, string> = {};
     for (const [name, path] of Object.entries(sources)) trees[name] = (await seeds.import(path, {})).tree;
-    const logs = Object.fromEntries(Object.entries(sources).map(([name, path]) => [name, git(path, "log", "--format=%H %D")]));
+    const logs = Object.fromEntries(
+      Object.entries(sources).map(([name, path]) => [name, git(path, "log", "--format=%H %D")]),
+    );
     fs.renameSync(project, `${project}-moved`);
     for (const [name, tree] of Object.entries(trees)) {
       expect(git(tree, "log", "--format=%H %D"), name).toBe(logs[name]);
@@ -261,7 +269,11 @@ describe("repositories that hang together", () => {
     makeRepository(join(base, "many", "one"));
     fs.writeFileSync(join(base, "many", "one", ".env"), "TOKEN=1");
     fs.writeFileSync(join(base, "many", "notes"), "");
-    expect(files((await seeds.import(join(base, "many"), {})).tree)).toEqual(["notes", "one/.gitignore", "one/src/main.c"]);
+    expect(files((await seeds.import(join(base, "many"), {})).tree)).toEqual([
+      "notes",
+      "one/.gitignore",
+      "one/src/main.c",
+    ]);
   });
 });
 

@@ -134,5 +134,7 @@ function tellLeftOut(scan: Scan, control: JobControl): void {
   const count = scan.leftOut.length;
   if (count === 0) return;
   const names = scan.leftOut.slice(0, 3).map((path) => `"${shown(path)}"`);
-  control.progress(`Left out what is no file, folder or link, or leads elsewhere: ${names.join(", ")}${count > 3 ? ` and ${count - 3} more` : ""}`);
+  control.progress(
+    `Left out what is no file, folder or link, or leads elsewhere: ${names.join(", ")}${count > 3 ? ` and ${count - 3} more` : ""}`,
+  );
 }

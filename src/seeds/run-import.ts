@@ -5,7 +5,11 @@ import type { ReportProgress } from "../model/results.ts";
 import { runImport, type ImportOutcome, type ImportRequest } from "./import-job.ts";
 import type { ErrorMessage, ImportMessage, ImportWorkerData } from "./import-messages.ts";
 
-export type ImportRunner = (request: ImportRequest, progress: ReportProgress, signal: AbortSignal) => Promise<ImportOutcome>;
+export type ImportRunner = (
+  request: ImportRequest,
+  progress: ReportProgress,
+  signal: AbortSignal,
+) => Promise<ImportOutcome>;
 
 /**
  * Scanning and copying use blocking calls, several times faster than waiting for each file, in a thread of their own: the daemon's must

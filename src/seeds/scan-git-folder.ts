@@ -8,7 +8,15 @@ import type { ScannedRepository } from "./scan.ts";
 import { SourceChanged, sourceFailure } from "./seed-errors.ts";
 
 /** Of this checkout. Logs, FETCH_HEAD and hooks are not here: they hold addresses, or run. */
-const OWN_FILES = ["HEAD", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "info/sparse-checkout"];
+const OWN_FILES = [
+  "HEAD",
+  "MERGE_HEAD",
+  "MERGE_MSG",
+  "MERGE_MODE",
+  "CHERRY_PICK_HEAD",
+  "REVERT_HEAD",
+  "info/sparse-checkout",
+];
 const SHARED_FILES = ["packed-refs", "shallow", "info/exclude", "info/attributes", "info/grafts"];
 const NAMES_COMMITS = /^(HEAD|MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|packed-refs|refs\/.*)$/s;
 
@@ -32,7 +40,9 @@ export async function scanGitFolder(
   for (const name of SHARED_FILES) take(commonDir, name);
   for (const name of namesMaybe(gitDir)) if (name.startsWith("sharedindex.")) take(gitDir, name);
   for (const folder of ["refs", "reftable"]) for (const name of filesBelow(commonDir, folder)) take(commonDir, name);
-  const roots = new Set(files.filter(({ name }) => NAMES_COMMITS.test(name)).flatMap(({ content }) => hashesIn(content)));
+  const roots = new Set(
+    files.filter(({ name }) => NAMES_COMMITS.test(name)).flatMap(({ content }) => hashesIn(content)),
+  );
   if (files.some(({ name }) => name.startsWith("reftable/"))) {
     for (const hash of hashesIn((await git(["for-each-ref", "--format=%(objectname)"])).stdout)) roots.add(hash);
   }
@@ -50,7 +60,10 @@ export async function scanGitFolder(
 async function safeConfig(repository: GitRepository, git: GitHere): Promise<Buffer> {
   const listed = await git(["config", "--local", "--no-includes", "--list", "-z"]);
   if (listed.exitCode !== 0) {
-    throw failure("SEED_INVALID", `Cannot read the git configuration of "${shown(repository.workTree)}": ${listed.stderr}`);
+    throw failure(
+      "SEED_INVALID",
+      `Cannot read the git configuration of "${shown(repository.workTree)}": ${listed.stderr}`,
+    );
   }
   return Buffer.from(safeGitConfig(listed.stdout.toString("utf8")));
 }
@@ -69,7 +82,12 @@ export function indexStamp(repository: GitRepository): string {
 }
 
 function hashesIn(content: Buffer): string[] {
-  return content.toString("latin1").match(/^\^?[0-9a-f]{40,64}\b/gm)?.map((hash) => hash.replace("^", "")) ?? [];
+  return (
+    content
+      .toString("latin1")
+      .match(/^\^?[0-9a-f]{40,64}\b/gm)
+      ?.map((hash) => hash.replace("^", "")) ?? []
+  );
 }
 
 /** Regular files below a folder, links never followed. */

@@ -25,7 +25,12 @@ export interface RepositoryScanOptions {
  * What git tracks and what it would offer to add, below `top` of the seed. Tracked files that are gone are left out, as is everything
  * that is ignored, also by the user's own ignore file. `.git` comes along when `top` is the top of the work tree.
  */
-export async function scanRepository(scan: Scan, top: BytePath, repository: GitRepository, options: RepositoryScanOptions): Promise<void> {
+export async function scanRepository(
+  scan: Scan,
+  top: BytePath,
+  repository: GitRepository,
+  options: RepositoryScanOptions,
+): Promise<void> {
   const folder = joined(scan.root, top);
   await withGitIn(folder, repository, options.control.signal, async (git) => {
     const stamp = indexStamp(repository);
@@ -73,7 +78,12 @@ function parseListing(listing: string): { listed: ListedPath[]; indexDigest: str
   return { listed: [...listed.values()], indexDigest: digest.digest("hex") };
 }
 
-async function addListed(scan: Scan, top: BytePath, listed: readonly ListedPath[], options: RepositoryScanOptions): Promise<void> {
+async function addListed(
+  scan: Scan,
+  top: BytePath,
+  listed: readonly ListedPath[],
+  options: RepositoryScanOptions,
+): Promise<void> {
   const folders = new RealFolders(scan, top);
   let count = 0;
   for (const { path: name, repository } of listed) {
@@ -133,5 +143,10 @@ class RealFolders {
 }
 
 function lastLine(text: string): string {
-  return text.split("\n").at(-1)?.replace(/^(fatal|error): /, "") ?? "";
+  return (
+    text
+      .split("\n")
+      .at(-1)
+      ?.replace(/^(fatal|error): /, "") ?? ""
+  );
 }

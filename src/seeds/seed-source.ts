@@ -15,7 +15,8 @@ export async function seedKindOf(path: string): Promise<"directory" | "tar_archi
       await access(real, constants.R_OK | constants.X_OK);
       return "directory";
     }
-    if (!found.isFile()) throw failure("SEED_INVALID", `Cannot import "${path}": it is neither a folder nor an archive`);
+    if (!found.isFile())
+      throw failure("SEED_INVALID", `Cannot import "${path}": it is neither a folder nor an archive`);
     if (!/\.(tar|tar\.gz|tgz)$/i.test(path)) {
       throw failure("SEED_INVALID", `Cannot import "${path}": it is a file, but no .tar, .tar.gz or .tgz archive`);
     }
@@ -23,7 +24,8 @@ export async function seedKindOf(path: string): Promise<"directory" | "tar_archi
     return "tar_archive";
   } catch (error) {
     const code = errnoOf(error);
-    if (code === "ENOENT" || code === "ENOTDIR") throw failure("SEED_NOT_FOUND", `Cannot import "${path}": it does not exist`);
+    if (code === "ENOENT" || code === "ENOTDIR")
+      throw failure("SEED_NOT_FOUND", `Cannot import "${path}": it does not exist`);
     if (code === "ELOOP") throw failure("SEED_INVALID", `Cannot import "${path}": it is a link to itself`);
     if (code === "EACCES" || code === "EPERM") {
       throw failure("SEED_UNREADABLE", `Cannot read "${path}": permission denied`, { details: { path } });

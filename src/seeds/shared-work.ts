@@ -39,9 +39,7 @@ export class SharedWork<T> {
         if (run.callers.size > 0) reject(cancelled());
       };
       options.signal?.addEventListener("abort", leave, { once: true });
-      run.result
-        .finally(() => options.signal?.removeEventListener("abort", leave))
-        .then(resolve, reject);
+      run.result.finally(() => options.signal?.removeEventListener("abort", leave)).then(resolve, reject);
     });
   }
 

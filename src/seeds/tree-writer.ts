@@ -59,7 +59,11 @@ export class TreeWriter {
 
   /** A file made by somebody else becomes one of the tree. */
   adopt(path: BytePath, mode: number): void {
-    this.closeFile(fs.openSync(toFs(joined(this.root, path)), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW), mode, undefined);
+    this.closeFile(
+      fs.openSync(toFs(joined(this.root, path)), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW),
+      mode,
+      undefined,
+    );
   }
 
   /** Folders get their mode, owner and time, the innermost first. */
@@ -74,7 +78,7 @@ export class TreeWriter {
 }
 
 export function writeAll(fd: number, bytes: Uint8Array, length: number): void {
-  for (let done = 0; done < length; ) done += fs.writeSync(fd, bytes, done, length - done);
+  for (let done = 0; done < length;) done += fs.writeSync(fd, bytes, done, length - done);
 }
 
 /** Node cuts to microseconds what a double can hardly hold; from the middle of one it cuts to the right one. */

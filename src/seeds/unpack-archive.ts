@@ -135,7 +135,13 @@ class Unpacking {
     this.#written.set(path, { kind: "directory", mode, mtimeNs, size: 0 });
   }
 
-  #file(entry: ReadEntry, path: BytePath, mode: number, mtimeNs: bigint | undefined, fail: (error: unknown) => void): void {
+  #file(
+    entry: ReadEntry,
+    path: BytePath,
+    mode: number,
+    mtimeNs: bigint | undefined,
+    fail: (error: unknown) => void,
+  ): void {
     const fd = this.#tree.openFile(path);
     this.#open.add(fd);
     this.#written.set(path, { kind: "file", mode, mtimeNs, size: entry.size });
@@ -164,7 +170,8 @@ class Unpacking {
     // Looked up among what was written, so a name that leaves is just one that is not there.
     const target = toBytePath(entry.linkpath ?? "").replace(/^(\.\/+)+/, "");
     const first = this.#written.get(target);
-    if (first?.kind !== "file" || target === path) throw refused(entry.path, `it links to "${entry.linkpath ?? ""}", which is no earlier file`);
+    if (first?.kind !== "file" || target === path)
+      throw refused(entry.path, `it links to "${entry.linkpath ?? ""}", which is no earlier file`);
     this.#count(entry.path, first.size);
     const fd = this.#tree.openFile(path);
     this.#open.add(fd);

@@ -4,11 +4,14 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { transpileProgram, type TranspiledProgram } from "../../test/helpers/transpile-program.ts";
 import type { Store, StoredWorkspace } from "../contracts/store.ts";
 import type { JournalEntry } from "../model/exec.ts";
 import { openStore } from "./open-store.ts";
+
+// These start processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 let folder: string;
 let file: string;
@@ -174,8 +177,8 @@ describe("the file", () => {
     writeFileSync(file, "this is no database, whatever its name says\n".repeat(100));
     const told = {
       code: "INTERNAL",
-      message: expect.stringContaining(file),
-      hint: expect.stringContaining(`Move "${file}"`),
+      message: expect.stringContaining(file) as string,
+      hint: expect.stringContaining(`Move "${file}"`) as string,
     };
     expect(() => openStore(file)).toThrow(expect.objectContaining(told));
   });
@@ -184,7 +187,9 @@ describe("the file", () => {
     const database = new Database(file);
     database.exec("PRAGMA user_version = 99");
     database.close();
-    expect(() => openStore(file)).toThrow(expect.objectContaining({ hint: expect.stringContaining("Upgrade cloche") }));
+    expect(() => openStore(file)).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining("Upgrade cloche") as string }),
+    );
     const after = new Database(file);
     expect(after.pragma("user_version")).toEqual([{ user_version: 99 }]);
     after.close();

@@ -132,9 +132,7 @@ async function feedInput(running: RunningCommand, stdin: AsyncIterable<Buffer>):
 type Outcome = Pick<ExecResult, "exit_code" | "timed_out" | "duration_ms" | "stdout" | "stderr" | "stdout_truncated" | "stderr_truncated">;
 
 function outcome(exit: GuestExit, output: CommandOutput): Outcome {
-  const fields = outputFields(output);
-  if (exit.kind === "failed") fields.stderr += `cloche: cannot run the command: ${exit.message}\n`;
-  return { ...fields, exit_code: exitCodeOf(exit), timed_out: exit.timedOut, duration_ms: Math.round(exit.durationUs / 10) / 100 };
+  return { ...outputFields(output), exit_code: exitCodeOf(exit), timed_out: exit.timedOut, duration_ms: Math.round(exit.durationUs / 10) / 100 };
 }
 
 function outputFields({ stdout, stderr }: CommandOutput): Pick<Outcome, "stdout" | "stderr" | "stdout_truncated" | "stderr_truncated"> {

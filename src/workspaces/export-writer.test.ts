@@ -28,7 +28,14 @@ async function* chunks(content: string): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < content.length; at += 3) yield Buffer.from(content.slice(at, at + 3), "latin1");
 }
 
-function item({ path, type = "file", mode = 0o644, content = "", size = content.length, target = "" }: Sketch): ExportItem {
+function item({
+  path,
+  type = "file",
+  mode = 0o644,
+  content = "",
+  size = content.length,
+  target = "",
+}: Sketch): ExportItem {
   return {
     type,
     pathBytes: Buffer.from(path),
@@ -165,7 +172,10 @@ describe("writeExport()", () => {
     fs.writeFileSync(join(canary, "file"), "untouched");
     const before = fs.lstatSync(canary, { bigint: true }).ctimeNs;
     const part = fc.constantFrom("a", "b", "..", ".", "", "canary", "file", "a\0", "out", "export");
-    const path = fc.oneof(fc.array(part, { maxLength: 4 }).map((parts) => parts.join("/")), fc.constant(`${canary}/new`));
+    const path = fc.oneof(
+      fc.array(part, { maxLength: 4 }).map((parts) => parts.join("/")),
+      fc.constant(`${canary}/new`),
+    );
     const target = fc.constantFrom("../canary", "../../canary", canary, "a", ".", "..", "/", "");
     const sketch = fc.record({
       path,

@@ -121,7 +121,8 @@ class ExportWriter {
 
   /** The target is text, kept as it is and never followed. */
   async #writeLink(path: Buffer, item: ExportItem): Promise<void> {
-    if (item.linkTargetBytes.length === 0 || item.linkTargetBytes.includes(0)) throw refused(item, "its target is no path");
+    if (item.linkTargetBytes.length === 0 || item.linkTargetBytes.includes(0))
+      throw refused(item, "its target is no path");
     await fs.symlink(item.linkTargetBytes, path);
     await fs.lutimes(path, seconds(item.mtimeNs), seconds(item.mtimeNs));
   }
@@ -136,9 +137,10 @@ class ExportWriter {
         size += chunk.length;
         if (size > item.size) break;
         this.#count(chunk.length);
-        for (let done = 0; done < chunk.length; ) done += (await file.write(chunk, done)).bytesWritten;
+        for (let done = 0; done < chunk.length;) done += (await file.write(chunk, done)).bytesWritten;
       }
-      if (size !== item.size) throw refused(item, `it has ${size > item.size ? "more" : "fewer"} bytes than were announced`);
+      if (size !== item.size)
+        throw refused(item, `it has ${size > item.size ? "more" : "fewer"} bytes than were announced`);
       // SECURITY: no setuid, setgid or sticky bit leaves the sandbox (G-12)
       await file.chmod(item.mode & 0o777);
       await file.utimes(seconds(item.mtimeNs), seconds(item.mtimeNs));

@@ -7,6 +7,9 @@ import { AGENT } from "../model/names.ts";
 import type { ExecResult } from "../model/exec.ts";
 import type { RunningCommand } from "./running-command.ts";
 
+/** How long after a broken connection its sandbox may take to be gone. */
+const END_PATIENCE_MS = 2000;
+
 /** A command of an earlier daemon that waits for its client to come back. */
 export interface AdoptedCommand {
   readonly process: number;
@@ -62,15 +65,21 @@ export class LiveWorkspace {
       void client.closed.then((error) => this.#disconnected(error ? messageOf(error) : "its guest program ended"));
       return client;
     } catch (error) {
-      this.#disconnected(messageOf(error));
+      void this.#disconnected(messageOf(error));
       throw error;
     }
   }
 
-  #disconnected(reason: string): void {
+  /** Never rejects. While the sandbox lives on, the next verb connects anew. */
+  async #disconnected(reason: string): Promise<void> {
     this.#client = undefined;
-    if (this.#closed || this.wall.alive()) return;
+    if (this.#closed || !(await this.wall.hasEnded(END_PATIENCE_MS)) || this.#isClosed()) return;
     this.#closed = true;
     this.#onLost(reason);
+  }
+
+  /** Asked again after a wait, when it may have changed. */
+  #isClosed(): boolean {
+    return this.#closed;
   }
 }

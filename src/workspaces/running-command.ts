@@ -29,12 +29,17 @@ export class RunningCommand {
 
   /** Resolves when the command has ended and all its output was taken. */
   async finish(sink?: OutputSink): Promise<GuestExit> {
-    for await (const { channel, data } of this.process.output()) {
-      this.result[channel].add(data);
-      this.journal[channel].add(data);
-      await sink?.[channel](data);
-    }
-    return await this.process.exit;
+    for await (const { channel, data } of this.process.output()) await this.#take(channel, data, sink);
+    const exit = await this.process.exit;
+    // Said where a shell would say it.
+    if (exit.kind === "failed") await this.#take("stderr", Buffer.from(`cloche: ${exit.message}\n`), sink);
+    return exit;
+  }
+
+  async #take(channel: "stdout" | "stderr", data: Buffer, sink: OutputSink | undefined): Promise<void> {
+    this.result[channel].add(data);
+    this.journal[channel].add(data);
+    await sink?.[channel](data);
   }
 }
 

@@ -114,10 +114,7 @@ describe("the guest program", () => {
     const process = client.spawn(command(["sh", "-c", "setsid sleep 312 & echo ready; wait"]));
     const result = collect(process);
     await process.started;
-    await new Promise<void>((resolve, reject) => {
-      const look = () => running().then((names) => (names.includes("sleep") ? resolve() : setImmediate(look)), reject);
-      look();
-    });
+    while (!(await running()).includes("sleep")) await client.ping();
     process.signal(9, "tree");
     expect((await result).exit.kind).toBe("signalled");
     expect(await running()).not.toContain("sleep");

@@ -15,7 +15,7 @@ const DEADLINE_MS = 10_000;
 /** Mounts the workspace's layers, then becomes the guest program. */
 const SCRIPT = `set -e
 if [ "$1" = layers ]; then
-  mount -t overlay overlay -o "lowerdir=$2/baseline,upperdir=$2/layer/upper,workdir=$2/layer/work" "$2/workspace"
+  mount -t overlay overlay -o "lowerdir=$2/baseline,upperdir=$2/layer/upper,workdir=$2/layer/work,userxattr" "$2/workspace"
   exec "$3" init --socket "$2/socket" --workspace "$2/workspace" --upper "$2/layer/upper" --baseline "$2/baseline"
 fi
 exec "$3" init --socket "$2/socket" --workspace "$2/workspace"`;
@@ -43,6 +43,7 @@ export class RealGuest implements AsyncDisposable {
     guest.#child = spawn("unshare", [...argv, "sh", "-c", SCRIPT, "sh", kind, guest.directory, PROGRAM], {
       stdio: ["ignore", "inherit", "inherit"],
     });
+    (await guest.socket()).destroy();
     return guest;
   }
 

@@ -43,6 +43,7 @@ export function createMemoryIo(
   const handlers = new Set<(signal: HostSignal) => void>();
   return {
     stdin: new PassThrough(),
+    hasPipedInput: () => true,
     stdout: new MemoryOutput(options.tty),
     stderr: new MemoryOutput(options.tty),
     env: { ...options.env },

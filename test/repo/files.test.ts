@@ -74,7 +74,8 @@ describe("files", () => {
             ts.isNamedExports(node.exportClause) &&
             node.exportClause.elements.some((element) => element.name.text === "default")),
       );
-    expect(sources.filter(hasDefault)).toEqual([]);
+    // Parsing takes a while; most files do not even have the word.
+    expect(sources.filter((file) => /\bdefault\b/.test(textOf(file)) && hasDefault(file))).toEqual([]);
   });
 
   it("say what is to do where they say TODO", () => {
@@ -130,7 +131,7 @@ describe("guarantees", () => {
 
   it("are each named in the title of a test", () => {
     const ids = guaranteeIds();
-    const others = tests.filter((file) => !file.startsWith("test/repo/"));
+    const others = tests.filter((file) => !file.startsWith("test/repo/") && /G-\d/.test(textOf(file)));
     const claimed = new Set(
       others.flatMap((file) => findStrings(file, textOf(file)).flatMap((text) => text.match(/G-\d{2,}/g) ?? [])),
     );

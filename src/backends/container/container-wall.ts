@@ -34,8 +34,8 @@ export class ContainerWall implements Wall {
     return first ? Promise.resolve(first) : connectGuest(join(this.#directory, this.record.socket), signal);
   }
 
-  alive(): boolean {
-    return this.#process.alive();
+  hasEnded(withinMs: number): Promise<boolean> {
+    return this.#process.hasEnded(withinMs);
   }
 
   async stop(): Promise<void> {

@@ -13,7 +13,7 @@ export const GUEST_PROGRAM = fileURLToPath(new URL("../../../build/guest/cloche-
 
 const LOG_NAME = "wall.log";
 const LOG_TAIL_BYTES = 2000;
-const KILL_DEADLINE_MS = 10_000;
+const KILL_PATIENCE_MS = 5000;
 const ADOPTED_CHECK_MS = 5;
 
 /**
@@ -48,13 +48,17 @@ export class WallProcess {
     for (const one of doomed) signalProcess(one, "SIGKILL");
     // Without children the launcher is still on its way to the wall.
     if (doomed.length === 0) signalProcess(this.outer, "SIGKILL");
-    const deadline = Date.now() + KILL_DEADLINE_MS;
-    if (this.#exited) await Promise.race([this.#exited, new Promise((done) => setTimeout(done, 2000).unref())]);
-    // The kernel tells nobody but the parent; for an adopted wall a short look every few milliseconds has to do.
-    while (this.alive() && Date.now() < deadline) {
-      await new Promise((done) => setTimeout(done, ADOPTED_CHECK_MS));
-      for (const one of [...childrenOf(this.outer.pid), this.outer]) signalProcess(one, "SIGKILL");
-    }
+    if (await this.hasEnded(KILL_PATIENCE_MS)) return;
+    for (const one of [...childrenOf(this.outer.pid), this.outer]) signalProcess(one, "SIGKILL");
+    await this.hasEnded(KILL_PATIENCE_MS);
+  }
+
+  async hasEnded(withinMs: number): Promise<boolean> {
+    const deadline = Date.now() + withinMs;
+    if (this.#exited) await Promise.race([this.#exited, new Promise((done) => setTimeout(done, withinMs).unref())]);
+    // The kernel tells nobody but the parent; for an adopted wall a look every few milliseconds has to do.
+    while (this.alive() && Date.now() < deadline) await new Promise((done) => setTimeout(done, ADOPTED_CHECK_MS));
+    return !this.alive();
   }
 }
 

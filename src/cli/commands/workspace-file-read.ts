@@ -36,10 +36,15 @@ export const command = defineCommand({
     if (contentOnly && maxBytes === undefined && file.truncated) {
       throw failure("FILE_TOO_LARGE", `Cannot read "${file.path}" as a whole: it has ${formatBytes(file.size_bytes)}`);
     }
-    if (context.json) await context.print(file, () => "");
-    else
-      await writeAll(context.io.stdout, context.onTerminal && !contentOnly ? escapeText(file.content) : file.content);
-    if (file.truncated && !context.json)
+    if (context.json) {
+      await context.print(file, () => "");
+      return 0;
+    }
+    // On a terminal it ends its line and drives nothing; piped or asked for alone, it is what is in the file.
+    const shown =
+      context.onTerminal && !contentOnly ? escapeText(file.content.replace(/([^\n])$/, "$1\n")) : file.content;
+    await writeAll(context.io.stdout, shown);
+    if (file.truncated)
       context.note(`note: this is the beginning of ${formatBytes(file.size_bytes)}; --max-bytes shows more`);
     return 0;
   },
