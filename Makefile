@@ -19,7 +19,7 @@ $(GUEST): $(wildcard guest/*.c guest/*.h) guest/Makefile
 	@$(MAKE) --no-print-directory -C guest
 
 dist/.built: $(SOURCES) package.json tsconfig.json tsconfig.build.json node_modules/.package-lock.json
-	@npx --no-install tsc -p tsconfig.build.json
+	@node_modules/.bin/tsc -p tsconfig.build.json
 	@chmod 755 dist/cli/main.js
 	@touch $@
 
@@ -30,9 +30,9 @@ demo: build ## Show the main job: a sandbox, a failing test, a fix, a diff, two 
 	@node dist/cli/main.js demo
 
 check: build ## Types, lint and format
-	@npx --no-install tsc -p tsconfig.json
-	@npx --no-install eslint .
-	@npx --no-install prettier --check --log-level warn .
+	@node_modules/.bin/tsc -p tsconfig.json
+	@node_modules/.bin/eslint .
+	@node_modules/.bin/prettier --check --log-level warn .
 
 test: ## Set up what the tests need, check, and run them all
 	@scripts/setup --tests

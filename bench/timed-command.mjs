@@ -39,14 +39,17 @@ export async function timeCommand(argv, options = {}) {
   });
 }
 
-/** The time to the first output of a command that prints `ready`. @param {readonly string[]} argv */
-export async function timeToReady(argv) {
-  const { firstOutputMs, stdout } = await timeCommand(argv);
+/** The times of a command that prints `ready`: to that output and to its end. @param {readonly string[]} argv */
+export async function timeReady(argv) {
+  const { firstOutputMs, endMs, stdout } = await timeCommand(argv);
   // A peer that fails quickly would look good.
   if (firstOutputMs === undefined || stdout.trim() !== "ready")
     throw new Error(`"${argv[0]}" did not print what it was told to`);
-  return firstOutputMs;
+  return { firstOutputMs, endMs };
 }
+
+/** @param {readonly string[]} argv */
+export const timeToReady = async (argv) => (await timeReady(argv)).firstOutputMs;
 
 /** @param {readonly string[]} argv */
 export const timeToEnd = async (argv) => (await timeCommand(argv)).endMs;

@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath, URL } from "node:url";
 import { promisify } from "node:util";
-import { timeCommand, timeToEnd, timeToReady } from "../timed-command.mjs";
+import { timeCommand, timeReady, timeToEnd } from "../timed-command.mjs";
 
 const ENGINE = fileURLToPath(new URL("../../scripts/docker-engine", import.meta.url));
 const IMAGE = "cloche-bench";
@@ -26,7 +26,7 @@ export async function startDocker({ directory, rootfs, cleanup }) {
   await timeCommand([...docker, "import", "-", IMAGE], { input: tar.stdout });
   const isolated = ["--network", "none"];
   return {
-    runToFirstOutput: () => timeToReady([...docker, "run", "--rm", ...isolated, IMAGE, "echo", "ready"]),
+    run: () => timeReady([...docker, "run", "--rm", ...isolated, IMAGE, "echo", "ready"]),
     /** Starts the container that `exec` goes to. */
     startIdle: async () => {
       await timeCommand([...docker, "run", "--detach", "--name", IDLE, ...isolated, IMAGE, "sleep", "86400"]);

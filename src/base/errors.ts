@@ -11,7 +11,12 @@ export class ClocheError extends Error {
   /** Facts for programs; never a secret. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(code: string, message: string, hint: string, options: { details?: Record<string, unknown>; cause?: unknown } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    hint: string,
+    options: { details?: Record<string, unknown>; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "ClocheError";
     this.code = code;

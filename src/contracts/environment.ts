@@ -15,7 +15,10 @@ export interface Rootfs {
 export interface Environments {
   list(): Promise<Environment[]>;
   /** Throws ENVIRONMENT_NOT_FOUND for a name there is no definition of. Builds when it is not warm; safe at once from many processes. */
-  ensure(name: string, options: { progress?: ReportProgress | undefined; signal?: AbortSignal | undefined }): Promise<Rootfs>;
+  ensure(
+    name: string,
+    options: { progress?: ReportProgress | undefined; signal?: AbortSignal | undefined },
+  ): Promise<Rootfs>;
   inspect(name: string): Promise<EnvironmentDetail>;
   /** Removes built environments that are not in `inUse`. */
   prune(inUse: ReadonlySet<string>): Promise<EnvironmentsPruned>;

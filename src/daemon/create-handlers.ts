@@ -28,7 +28,7 @@ export function createHandlers(deps: Dependencies, workspaces: Workspaces, place
     deleteWorkspace: ({ workspace_id: id }) => workspaces.delete(id),
     execWorkspace: async ({ workspace_id: id, ...request }, { signal }) =>
       await workspaces.exec(id, request, { signal: whenClientLeaves(signal) }),
-    streamWorkspace: async ({ workspace_id: id, stdin: _, ...request }, { signal, stdin, emit }) => {
+    streamWorkspace: async ({ workspace_id: id, ...request }, { signal, stdin, emit }) => {
       const { workspaceId } = workspaces.find(id);
       const onSequence = (sequence: number) => emit.started({ workspace_id: workspaceId, sequence });
       return await workspaces.exec(workspaceId, request, {

@@ -8,7 +8,11 @@ import { Labels, SeedOrigin, WorkspaceName } from "./workspace.ts";
  * names. Unknown keys are errors.
  */
 const workspaceId = z.string().min(1).max(64);
-const path = z.string().min(1).max(4096).refine((text) => !text.includes("\0"), "a path has no NUL");
+const path = z
+  .string()
+  .min(1)
+  .max(4096)
+  .refine((text) => !text.includes("\0"), "a path has no NUL");
 
 export const createInput = z.strictObject({
   environment: z.string().min(1).max(256).optional(),
@@ -51,7 +55,9 @@ export const OPERATIONS = {
     /** Whether the rest of the request body is the command's standard input. */
     stdin: z.boolean().optional(),
     /** A terminal of this size instead of pipes. */
-    pty: z.strictObject({ cols: z.number().int().min(1).max(1000), rows: z.number().int().min(1).max(1000) }).optional(),
+    pty: z
+      .strictObject({ cols: z.number().int().min(1).max(1000), rows: z.number().int().min(1).max(1000) })
+      .optional(),
   }),
   /** Joins a command that is still running, from absolute output offsets on: how a client goes on after the daemon's death. */
   attachCommand: z.strictObject({
@@ -72,13 +78,22 @@ export const OPERATIONS = {
     rows: z.number().int().min(1).max(1000),
   }),
   logsWorkspace: z.strictObject({ workspace_id: workspaceId }),
-  listWorkspaceFiles: z.strictObject({ workspace_id: workspaceId, path: path.optional(), recursive: z.boolean().optional() }),
+  listWorkspaceFiles: z.strictObject({
+    workspace_id: workspaceId,
+    path: path.optional(),
+    recursive: z.boolean().optional(),
+  }),
   readWorkspaceFile: z.strictObject({
     workspace_id: workspaceId,
     path,
     max_bytes: z.number().int().min(1).max(268_435_456).optional(),
   }),
-  writeWorkspaceFile: z.strictObject({ workspace_id: workspaceId, path, text: z.string().max(67_108_864), mode: z.number().int().min(0).max(0o777).optional() }),
+  writeWorkspaceFile: z.strictObject({
+    workspace_id: workspaceId,
+    path,
+    text: z.string().max(67_108_864),
+    mode: z.number().int().min(0).max(0o777).optional(),
+  }),
   diffWorkspace: z.strictObject({ workspace_id: workspaceId }),
   exportWorkspace: z.strictObject({ workspace_id: workspaceId, path, output_path: path }),
   listEnvironments: z.strictObject({}),

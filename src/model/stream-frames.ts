@@ -24,7 +24,8 @@ export function encodeStreamFrame(type: FrameType, payload: Uint8Array): Buffer 
   return frame;
 }
 
-export const encodeJsonFrame = (type: FrameType, value: unknown): Buffer => encodeStreamFrame(type, Buffer.from(JSON.stringify(value)));
+export const encodeJsonFrame = (type: FrameType, value: unknown): Buffer =>
+  encodeStreamFrame(type, Buffer.from(JSON.stringify(value)));
 
 export async function* decodeStreamFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<StreamFrame> {
   let held: Buffer = Buffer.alloc(0);
@@ -33,7 +34,8 @@ export async function* decodeStreamFrames(chunks: AsyncIterable<Buffer>): AsyncG
     while (held.length >= HEADER_BYTES) {
       const type = held[0] ?? 0;
       const length = held.readUInt32LE(1);
-      if (!TYPES.has(type) || length > MAX_PAYLOAD_BYTES) throw new RangeError(`bad stream frame: type ${type}, ${length} bytes`);
+      if (!TYPES.has(type) || length > MAX_PAYLOAD_BYTES)
+        throw new RangeError(`bad stream frame: type ${type}, ${length} bytes`);
       if (held.length < HEADER_BYTES + length) break;
       yield { type: type as FrameType, payload: held.subarray(HEADER_BYTES, HEADER_BYTES + length) };
       held = held.subarray(HEADER_BYTES + length);

@@ -4,11 +4,16 @@ import { ExecutionMode, NAME, NetworkPolicy, SECRET_NAME, WorkspaceState } from 
 /** Labels: keys as names, values free text without control characters. */
 export const Labels = z.record(
   z.string().regex(NAME, "a label key is 1 to 64 letters, digits, '.', '_' or '-', and starts with a letter or digit"),
-  z.string().max(256).regex(/^[^\p{Cc}]*$/u, "a label value has no control characters"),
+  z
+    .string()
+    .max(256)
+    .regex(/^[^\p{Cc}]*$/u, "a label value has no control characters"),
 );
 export type Labels = z.infer<typeof Labels>;
 
-export const WorkspaceName = z.string().regex(NAME, "a name is 1 to 64 letters, digits, '.', '_' or '-', and starts with a letter or digit");
+export const WorkspaceName = z
+  .string()
+  .regex(NAME, "a name is 1 to 64 letters, digits, '.', '_' or '-', and starts with a letter or digit");
 
 export const SeedOrigin = z.enum(["project_path", "repo_url", "seed_path"]);
 

@@ -15,9 +15,12 @@ describe("toWorkspaceRelative()", () => {
     expect(toWorkspaceRelative(given)).toBe(relative);
   });
 
-  it.each(["../escape", "/etc/passwd", "sub/../../escape", "/workspace/../etc/passwd", "/workspacex/a", "/", "a\0b"])("refuses %j", (given) => {
-    expect(() => toWorkspaceRelative(given)).toThrow(expect.objectContaining({ code: "PATH_OUTSIDE_WORKSPACE" }));
-  });
+  it.each(["../escape", "/etc/passwd", "sub/../../escape", "/workspace/../etc/passwd", "/workspacex/a", "/", "a\0b"])(
+    "refuses %j",
+    (given) => {
+      expect(() => toWorkspaceRelative(given)).toThrow(expect.objectContaining({ code: "PATH_OUTSIDE_WORKSPACE" }));
+    },
+  );
 
   it("never gives a path that climbs, whatever it is given", () => {
     const part = fc.constantFrom("..", ".", "", "a", "workspace", "/", "..a", "\n");

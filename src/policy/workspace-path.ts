@@ -16,4 +16,5 @@ export function toWorkspaceRelative(path: string): string {
   return absolute.slice(WORKSPACE_ROOT.length + 1);
 }
 
-export const toWorkspaceAbsolute = (relative: string): string => (relative === "" ? WORKSPACE_ROOT : `${WORKSPACE_ROOT}/${relative}`);
+export const toWorkspaceAbsolute = (relative: string): string =>
+  relative === "" ? WORKSPACE_ROOT : `${WORKSPACE_ROOT}/${relative}`;

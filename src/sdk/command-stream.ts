@@ -51,6 +51,8 @@ class LiveCommand implements CommandStream {
     this.result = this.#run(input, this.#input && body.resolve).finally(() => {
       this.#ended = true;
       this.#queue.end();
+      // Standard input may still be open; nobody reads it any more.
+      void this.#input?.body.then((request) => request.destroy()).catch(() => undefined);
     });
     // Each of these may be looked at late or never.
     this.result.catch((error: unknown) => {

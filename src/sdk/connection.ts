@@ -58,8 +58,8 @@ export class DaemonConnection {
     this.#start = start;
     const socket = daemonSocket(start.places.home);
     this.#calls = new SocketAgent(socket, { keepAlive: true });
-    // A stream may end while its standard input is still open: its connection is never used again.
-    this.#streams = new SocketAgent(socket, { keepAlive: false });
+    // Kept alive so that the daemon does not close it with its last frame: what we still write would break the connection, and that frame be lost.
+    this.#streams = new SocketAgent(socket, { keepAlive: true });
   }
 
   async call<Name extends OperationName>(

@@ -31,12 +31,17 @@ export async function adoptCommands(deps: Dependencies, live: LiveWorkspace): Pr
     known.delete(found.tag);
     live.adopted.set(entry.sequence, { process: found.process, start: adoption(deps, live, entry, found.process) });
   }
-  // What is in no journal entry ended before the last daemon could say that it was done with it.
-  for (const { process, tag } of known.values()) if (tag.startsWith("exec:")) await guest.forget(process);
+  // Commands whose end is in the journal already, and file work that nobody waits for any more.
+  for (const { process, tag } of known.values()) if (tag === "" || tag.startsWith("exec:")) await guest.forget(process);
 }
 
 /** Starts reading an adopted command, once: when its client is back, or after a while without it. */
-function adoption(deps: Dependencies, live: LiveWorkspace, entry: JournalEntry, process: number): () => Promise<ExecResult> {
+function adoption(
+  deps: Dependencies,
+  live: LiveWorkspace,
+  entry: JournalEntry,
+  process: number,
+): () => Promise<ExecResult> {
   let result: Promise<ExecResult> | undefined;
   const start = () => {
     result ??= (async () => {
@@ -47,19 +52,23 @@ function adoption(deps: Dependencies, live: LiveWorkspace, entry: JournalEntry, 
     })();
     return result;
   };
-  const timer = setTimeout(() => void start().catch((error: unknown) => deps.log.warn("lost an adopted command", { error: String(error) })), CLIENT_RETURN_MS);
+  const timer = setTimeout(
+    () => void start().catch((error: unknown) => deps.log.warn("lost an adopted command", { error: String(error) })),
+    CLIENT_RETURN_MS,
+  );
   return start;
 }
 
 /** A client that comes back to its command after the daemon's death. */
 export async function attachCommand(
+  deps: Dependencies,
   live: LiveWorkspace,
   { sequence, stdout_offset: stdout, stderr_offset: stderr }: AttachRequest,
   sink: OutputSink,
   signal: AbortSignal,
 ): Promise<ExecResult> {
   const adopted = live.adopted.get(sequence);
-  if (!adopted) throw failure("COMMAND_NOT_FOUND", `Command ${sequence} of workspace ${live.workspaceId} is not running`);
+  if (!adopted) return await replayEnd(deps, live, { sequence, stdout_offset: stdout, stderr_offset: stderr }, sink);
   // Both readers join before either takes a byte, so neither can make the ring drop what the other has not read.
   const own = (await live.guest()).attach(adopted.process, { stdout, stderr });
   const stop = () => own.detach();
@@ -72,4 +81,20 @@ export async function attachCommand(
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** The end of a command from the journal, for a client that comes back when all is over. */
+async function replayEnd(
+  deps: Dependencies,
+  live: LiveWorkspace,
+  request: AttachRequest,
+  sink: OutputSink,
+): Promise<ExecResult> {
+  const entry = deps.store.listCommands(live.workspaceId).find((one) => one.sequence === request.sequence);
+  if (entry?.state !== "done")
+    throw failure("COMMAND_NOT_FOUND", `Command ${request.sequence} of workspace ${live.workspaceId} is not running`);
+  // What the journal had to leave out is lost for a stream too; the result says so.
+  if (!entry.stdout_truncated) await sink.stdout(Buffer.from(entry.stdout).subarray(request.stdout_offset));
+  if (!entry.stderr_truncated) await sink.stderr(Buffer.from(entry.stderr).subarray(request.stderr_offset));
+  return entry;
 }

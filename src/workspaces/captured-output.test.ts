@@ -19,15 +19,19 @@ describe("CapturedOutput", () => {
 
   it("gives the same for any chunking", () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ maxLength: 30, unit: "binary-ascii" }), { maxLength: 40 }), fc.integer({ min: 2, max: 60 }), (chunks, cap) => {
-        const whole = new CapturedOutput(cap);
-        whole.add(Buffer.from(chunks.join("")));
-        const parts = new CapturedOutput(cap);
-        for (const chunk of chunks) parts.add(Buffer.from(chunk));
-        expect(parts.text()).toBe(whole.text());
-        expect(parts.truncated).toBe(whole.truncated);
-        expect(whole.truncated).toBe(whole.text().includes("left out"));
-      }),
+      fc.property(
+        fc.array(fc.string({ maxLength: 30, unit: "binary-ascii" }), { maxLength: 40 }),
+        fc.integer({ min: 2, max: 60 }),
+        (chunks, cap) => {
+          const whole = new CapturedOutput(cap);
+          whole.add(Buffer.from(chunks.join("")));
+          const parts = new CapturedOutput(cap);
+          for (const chunk of chunks) parts.add(Buffer.from(chunk));
+          expect(parts.text()).toBe(whole.text());
+          expect(parts.truncated).toBe(whole.truncated);
+          expect(whole.truncated).toBe(whole.text().includes("left out"));
+        },
+      ),
     );
   });
 });

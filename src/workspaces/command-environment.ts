@@ -4,7 +4,10 @@ import type { Command } from "../model/exec.ts";
 const PATH = `${AGENT.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
 
 /** The whole environment of a command: nothing of the host's comes along. */
-export function commandEnvironment(extra: Readonly<Record<string, string>> | undefined, hasTerminal: boolean): Record<string, string> {
+export function commandEnvironment(
+  extra: Readonly<Record<string, string>> | undefined,
+  hasTerminal: boolean,
+): Record<string, string> {
   return {
     PATH,
     HOME: AGENT.home,
@@ -18,4 +21,5 @@ export function commandEnvironment(extra: Readonly<Record<string, string>> | und
 }
 
 /** A string is a shell command, an array is run as it is. */
-export const toArgv = (command: Command): string[] => (typeof command === "string" ? ["/bin/sh", "-c", command] : command);
+export const toArgv = (command: Command): string[] =>
+  typeof command === "string" ? ["/bin/sh", "-c", command] : command;

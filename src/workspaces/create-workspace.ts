@@ -21,7 +21,11 @@ export interface CreateContext {
  * Makes a workspace: record, layers, wall. It is written into the store before anything else is made, so that a crash at any point leaves
  * a record that the next daemon undoes.
  */
-export async function createWorkspace(deps: Dependencies, input: OperationInput<"createWorkspace">, context: CreateContext): Promise<LiveWorkspace> {
+export async function createWorkspace(
+  deps: Dependencies,
+  input: OperationInput<"createWorkspace">,
+  context: CreateContext,
+): Promise<LiveWorkspace> {
   const config = deps.config();
   const backendName = input.backend ?? config.backend ?? DEFAULTS.backend;
   const backend = getBackend(deps, backendName);
@@ -29,9 +33,14 @@ export async function createWorkspace(deps: Dependencies, input: OperationInput<
     throw failure("NETWORK_POLICY_UNSUPPORTED", `Network policy "${input.network_policy}" has no gate to answer it`);
   }
   if (config.limits?.disk_mib !== undefined) {
-    throw failure("LIMIT_UNSUPPORTED", `Backend "${backendName}" cannot limit the disk`, { hint: "Remove limits.disk_mib from config.yaml" });
+    throw failure("LIMIT_UNSUPPORTED", `Backend "${backendName}" cannot limit the disk`, {
+      hint: "Remove limits.disk_mib from config.yaml",
+    });
   }
-  const rootfs = await deps.environments.ensure(input.environment ?? config.environment ?? DEFAULTS.environment, context);
+  const rootfs = await deps.environments.ensure(
+    input.environment ?? config.environment ?? DEFAULTS.environment,
+    context,
+  );
   const { tree, seed } = await deps.seeds.import(input.seed_path, context);
   context.signal?.throwIfAborted();
 
@@ -58,7 +67,11 @@ export async function createWorkspace(deps: Dependencies, input: OperationInput<
     },
     ociRuntime: input.oci_runtime ?? null,
     resetCount: 0,
-    seed: { ...seed, ...(input.origin_kind && { origin_kind: input.origin_kind }), ...(input.origin_ref && { origin_ref: input.origin_ref }) },
+    seed: {
+      ...seed,
+      ...(input.origin_kind && { origin_kind: input.origin_kind }),
+      ...(input.origin_ref && { origin_ref: input.origin_ref }),
+    },
     baseline: tree,
     wall: null,
   };
@@ -66,7 +79,15 @@ export async function createWorkspace(deps: Dependencies, input: OperationInput<
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const wall = await backend.start(
-      { workspaceId, directory, rootfs, baseline: tree, hostname: workspaceId, limits: stored.limits, ociRuntime: input.oci_runtime },
+      {
+        workspaceId,
+        directory,
+        rootfs,
+        baseline: tree,
+        hostname: workspaceId,
+        limits: stored.limits,
+        ociRuntime: input.oci_runtime,
+      },
       context.signal,
     );
     deps.store.updateWorkspace(workspaceId, { state: "started", wall: wall.record, lastActivityAt: deps.clock.now() });
@@ -74,12 +95,16 @@ export async function createWorkspace(deps: Dependencies, input: OperationInput<
   } catch (error) {
     await backend.remove(workspaceId, directory);
     deps.store.deleteWorkspace(workspaceId);
-    throw errnoOf(error) === "ENOSPC" ? failure("DISK_FULL", "Cannot create the workspace: no space left on the disk", { cause: error }) : error;
+    throw errnoOf(error) === "ENOSPC"
+      ? failure("DISK_FULL", "Cannot create the workspace: no space left on the disk", { cause: error })
+      : error;
   }
 }
 
 export function getBackend(deps: Dependencies, name: string): Backend {
   const backend = deps.backends.get(name);
   if (backend) return backend;
-  throw failure("BACKEND_NOT_FOUND", `There is no backend "${name}"`, { hint: `Use one of: ${[...deps.backends.keys()].join(", ")}` });
+  throw failure("BACKEND_NOT_FOUND", `There is no backend "${name}"`, {
+    hint: `Use one of: ${[...deps.backends.keys()].join(", ")}`,
+  });
 }

@@ -26,11 +26,18 @@ export async function diffWorkspace(live: LiveWorkspace): Promise<Diff> {
   const files = await live.files();
   const changes: Change[] = [];
   for (const change of await files.changes({ maxEntries: MAX_CHANGES })) {
-    changes.push({ change, before: await readSide(files, "baseline", change), after: await readSide(files, "workspace", change) });
+    changes.push({
+      change,
+      before: await readSide(files, "baseline", change),
+      after: await readSide(files, "workspace", change),
+    });
   }
   const entries = toEntries(changes).sort((a, b) => (a.path < b.path ? -1 : 1));
   const count = (status: ChangeStatus) => entries.filter((entry) => entry.status === status).length;
-  const summary = Object.fromEntries(CHANGE_STATUSES.map((status) => [status, count(status)])) as Record<ChangeStatus, number>;
+  const summary = Object.fromEntries(CHANGE_STATUSES.map((status) => [status, count(status)])) as Record<
+    ChangeStatus,
+    number
+  >;
   return {
     workspace_id: live.workspaceId,
     changed: entries.length > 0,
@@ -40,9 +47,15 @@ export async function diffWorkspace(live: LiveWorkspace): Promise<Diff> {
   };
 }
 
-async function readSide(files: GuestFiles, root: "baseline" | "workspace", change: FileChange): Promise<Side | undefined> {
+async function readSide(
+  files: GuestFiles,
+  root: "baseline" | "workspace",
+  change: FileChange,
+): Promise<Side | undefined> {
   const [type, size, mode] =
-    root === "baseline" ? [change.oldType, change.oldSize, change.oldMode] : [change.newType, change.newSize, change.newMode];
+    root === "baseline"
+      ? [change.oldType, change.oldSize, change.oldMode]
+      : [change.newType, change.newSize, change.newMode];
   if (type === undefined) return undefined;
   if (type === "symlink") return { mode: "120000", text: (await files.stat(root, change.pathBytes)).linkTarget };
   if (type !== "file" || size > MAX_TEXT_BYTES) return { mode: gitModeOf("file", mode), text: null };
@@ -87,7 +100,12 @@ function patchFor({ change, before, after }: Change): string | undefined {
   return gone === undefined && come === undefined ? undefined : `${gone ?? ""}${come ?? ""}`;
 }
 
-function patchOf(change: FileChange, before: Side | undefined, after: Side | undefined, oldPath?: Uint8Array): string | undefined {
+function patchOf(
+  change: FileChange,
+  before: Side | undefined,
+  after: Side | undefined,
+  oldPath?: Uint8Array,
+): string | undefined {
   if (before?.text === null || after?.text === null) return undefined;
   return unifiedDiff({
     path: change.pathBytes,

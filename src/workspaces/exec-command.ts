@@ -35,7 +35,12 @@ const EXIT_TIMED_OUT = 124;
 export const commandTag = (sequence: number): string => `exec:${sequence}`;
 
 /** Runs one command and writes it into the journal: as running before it starts, as done when it has ended. */
-export async function execCommand(deps: Dependencies, live: LiveWorkspace, request: ExecRequest, context: ExecContext): Promise<ExecResult> {
+export async function execCommand(
+  deps: Dependencies,
+  live: LiveWorkspace,
+  request: ExecRequest,
+  context: ExecContext,
+): Promise<ExecResult> {
   const cwd = request.cwd === undefined ? WORKSPACE_ROOT : toWorkspaceAbsolute(toWorkspaceRelative(request.cwd));
   const guest = await live.guest();
   context.signal?.throwIfAborted();
@@ -84,15 +89,30 @@ export async function finishCommand(
   try {
     const exit = await running.finish(sink);
     const result = { ...blank, sequence, ...outcome(exit, running.result) };
-    deps.store.endCommand(workspaceId, sequence, { ...outcome(exit, running.journal), state: "done" }, deps.clock.now());
+    deps.store.endCommand(
+      workspaceId,
+      sequence,
+      { ...outcome(exit, running.journal), state: "done" },
+      deps.clock.now(),
+    );
     const { process } = await running.process.started;
     // Its output is in the journal now. Nobody waits for this; if it is lost, the next daemon does it.
-    void live.guest().then((guest) => guest.forget(process)).catch(() => undefined);
+    void live
+      .guest()
+      .then((guest) => guest.forget(process))
+      .catch(() => undefined);
     return result;
   } catch (error) {
-    deps.store.endCommand(workspaceId, sequence, { ...outputFields(running.journal), exit_code: 125, state: "lost" }, deps.clock.now());
+    deps.store.endCommand(
+      workspaceId,
+      sequence,
+      { ...outputFields(running.journal), exit_code: 125, state: "lost" },
+      deps.clock.now(),
+    );
     if (isClocheError(error)) throw error;
-    throw failure("SANDBOX_LOST", `Lost the command in workspace ${workspaceId}: ${messageOf(error)}`, { cause: error });
+    throw failure("SANDBOX_LOST", `Lost the command in workspace ${workspaceId}: ${messageOf(error)}`, {
+      cause: error,
+    });
   } finally {
     live.commands.delete(sequence);
   }
@@ -129,14 +149,30 @@ async function feedInput(running: RunningCommand, stdin: AsyncIterable<Buffer>):
   running.process.endInput();
 }
 
-type Outcome = Pick<ExecResult, "exit_code" | "timed_out" | "duration_ms" | "stdout" | "stderr" | "stdout_truncated" | "stderr_truncated">;
+type Outcome = Pick<
+  ExecResult,
+  "exit_code" | "timed_out" | "duration_ms" | "stdout" | "stderr" | "stdout_truncated" | "stderr_truncated"
+>;
 
 function outcome(exit: GuestExit, output: CommandOutput): Outcome {
-  return { ...outputFields(output), exit_code: exitCodeOf(exit), timed_out: exit.timedOut, duration_ms: Math.round(exit.durationUs / 10) / 100 };
+  return {
+    ...outputFields(output),
+    exit_code: exitCodeOf(exit),
+    timed_out: exit.timedOut,
+    duration_ms: Math.round(exit.durationUs / 10) / 100,
+  };
 }
 
-function outputFields({ stdout, stderr }: CommandOutput): Pick<Outcome, "stdout" | "stderr" | "stdout_truncated" | "stderr_truncated"> {
-  return { stdout: stdout.text(), stderr: stderr.text(), stdout_truncated: stdout.truncated, stderr_truncated: stderr.truncated };
+function outputFields({
+  stdout,
+  stderr,
+}: CommandOutput): Pick<Outcome, "stdout" | "stderr" | "stdout_truncated" | "stderr_truncated"> {
+  return {
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    stdout_truncated: stdout.truncated,
+    stderr_truncated: stderr.truncated,
+  };
 }
 
 /** As a shell has it: 127 not found, 126 found and not to be run, 128+n for a signal. */

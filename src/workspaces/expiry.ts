@@ -45,7 +45,10 @@ export class Expiry {
         this.#options.log.info("a workspace expired", { workspaceId: stored.workspaceId });
         await this.#options.expire(stored.workspaceId);
       } catch (error) {
-        this.#options.log.error("cannot remove an expired workspace", { workspaceId: stored.workspaceId, error: String(error) });
+        this.#options.log.error("cannot remove an expired workspace", {
+          workspaceId: stored.workspaceId,
+          error: String(error),
+        });
       }
     }
     this.schedule();

@@ -10,7 +10,10 @@ const DEFAULT_READ_BYTES = 65_536;
 /** More entries than that in one answer help nobody. */
 const MAX_LISTED = 100_000;
 
-export async function listFiles(live: LiveWorkspace, { path, recursive = false }: OperationInput<"listWorkspaceFiles">): Promise<FileList> {
+export async function listFiles(
+  live: LiveWorkspace,
+  { path, recursive = false }: OperationInput<"listWorkspaceFiles">,
+): Promise<FileList> {
   const relative = toWorkspaceRelative(path ?? WORKSPACE_ROOT);
   const files = await live.files();
   const found = await files.list("workspace", relative, { recursive, maxEntries: MAX_LISTED });
@@ -31,7 +34,9 @@ export async function listFiles(live: LiveWorkspace, { path, recursive = false }
 export async function readFile(live: LiveWorkspace, input: OperationInput<"readWorkspaceFile">): Promise<FileContent> {
   const relative = toWorkspaceRelative(input.path);
   const files = await live.files();
-  const { entry, content } = await files.readAll("workspace", relative, { maxBytes: input.max_bytes ?? DEFAULT_READ_BYTES });
+  const { entry, content } = await files.readAll("workspace", relative, {
+    maxBytes: input.max_bytes ?? DEFAULT_READ_BYTES,
+  });
   return {
     workspace_id: live.workspaceId,
     path: toWorkspaceAbsolute(relative),
@@ -41,7 +46,10 @@ export async function readFile(live: LiveWorkspace, input: OperationInput<"readW
   };
 }
 
-export async function writeFile(live: LiveWorkspace, { path, text, mode }: OperationInput<"writeWorkspaceFile">): Promise<FileWritten> {
+export async function writeFile(
+  live: LiveWorkspace,
+  { path, text, mode }: OperationInput<"writeWorkspaceFile">,
+): Promise<FileWritten> {
   const relative = toWorkspaceRelative(path);
   if (relative === "") throw failure("FILE_WRONG_TYPE", `Cannot write "${path}": it is a directory`);
   const content = Buffer.from(text, "utf8");
@@ -57,6 +65,15 @@ export async function exportPath(
 ): Promise<Exported> {
   const relative = toWorkspaceRelative(path);
   const files = await live.files();
-  const { artifactType } = await writeExport(files.treeOut("workspace", relative), outputPath, signal ? { signal } : {});
-  return { workspace_id: live.workspaceId, workspace_path: toWorkspaceAbsolute(relative), output_path: outputPath, artifact_type: artifactType };
+  const { artifactType } = await writeExport(
+    files.treeOut("workspace", relative),
+    outputPath,
+    signal ? { signal } : {},
+  );
+  return {
+    workspace_id: live.workspaceId,
+    workspace_path: toWorkspaceAbsolute(relative),
+    output_path: outputPath,
+    artifact_type: artifactType,
+  };
 }

@@ -28,4 +28,5 @@ export function presentWorkspace(stored: StoredWorkspace, commandCount: number):
 }
 
 /** Whether a workspace is one that users see. */
-export const isVisible = (stored: StoredWorkspace): boolean => stored.state !== "creating" && stored.state !== "deleting";
+export const isVisible = (stored: StoredWorkspace): boolean =>
+  stored.state !== "creating" && stored.state !== "deleting";

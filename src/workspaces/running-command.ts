@@ -43,4 +43,7 @@ export class RunningCommand {
   }
 }
 
-const capture = (capBytes: number): CommandOutput => ({ stdout: new CapturedOutput(capBytes), stderr: new CapturedOutput(capBytes) });
+const capture = (capBytes: number): CommandOutput => ({
+  stdout: new CapturedOutput(capBytes),
+  stderr: new CapturedOutput(capBytes),
+});

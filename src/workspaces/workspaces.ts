@@ -47,14 +47,20 @@ export class Workspaces {
   }
 
   async create(input: OperationInput<"createWorkspace">, context: Omit<CreateContext, "onLost">): Promise<Workspace> {
-    const live = await createWorkspace(this.#deps, input, { ...context, onLost: (id, reason) => this.#lost(id, reason) });
+    const live = await createWorkspace(this.#deps, input, {
+      ...context,
+      onLost: (id, reason) => this.#lost(id, reason),
+    });
     this.#live.set(live.workspaceId, live);
     this.#expiry.schedule();
     return this.status(live.workspaceId);
   }
 
   list(): WorkspaceList {
-    const workspaces = this.#deps.store.listWorkspaces().filter(isVisible).map((stored) => this.#present(stored));
+    const workspaces = this.#deps.store
+      .listWorkspaces()
+      .filter(isVisible)
+      .map((stored) => this.#present(stored));
     return { count: workspaces.length, workspaces };
   }
 
@@ -64,7 +70,9 @@ export class Workspaces {
 
   update({ workspace_id: id, name, labels, clear_labels: cleared }: OperationInput<"updateWorkspace">): Workspace {
     const stored = this.find(id);
-    const kept = Object.entries({ ...stored.labels, ...labels }).filter(([key]) => !cleared?.includes(key) || key in (labels ?? {}));
+    const kept = Object.entries({ ...stored.labels, ...labels }).filter(
+      ([key]) => !cleared?.includes(key) || key in (labels ?? {}),
+    );
     this.#deps.store.updateWorkspace(stored.workspaceId, {
       ...(name !== undefined && { name }),
       labels: Object.fromEntries(kept),
@@ -84,7 +92,7 @@ export class Workspaces {
   }
 
   async attach(id: string, request: AttachRequest, sink: OutputSink, signal: AbortSignal): Promise<ExecResult> {
-    return await attachCommand(this.live(id), request, sink, signal);
+    return await attachCommand(this.#deps, this.live(id), request, sink, signal);
   }
 
   logs(id: string): Journal {
@@ -107,7 +115,10 @@ export class Workspaces {
     const stored = this.find(id);
     const live = this.#live.get(stored.workspaceId);
     if (live) return live;
-    throw failure("WORKSPACE_NOT_RUNNING", `Workspace ${stored.workspaceId} is ${stored.state}${stored.stateReason ? `: ${stored.stateReason}` : ""}`);
+    throw failure(
+      "WORKSPACE_NOT_RUNNING",
+      `Workspace ${stored.workspaceId} is ${stored.state}${stored.stateReason ? `: ${stored.stateReason}` : ""}`,
+    );
   }
 
   /** Marks activity that is no command: it moves the expiry. */
@@ -153,7 +164,12 @@ export class Workspaces {
     this.#deps.store.updateWorkspace(workspaceId, { state: "failed", stateReason: reason });
     this.#deps.workChanged();
     for (const entry of this.#deps.store.listRunningCommands().filter((one) => one.workspace_id === workspaceId)) {
-      this.#deps.store.endCommand(workspaceId, entry.sequence, { state: "lost", exit_code: 125 }, this.#deps.clock.now());
+      this.#deps.store.endCommand(
+        workspaceId,
+        entry.sequence,
+        { state: "lost", exit_code: 125 },
+        this.#deps.clock.now(),
+      );
     }
   }
 

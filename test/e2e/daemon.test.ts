@@ -29,7 +29,11 @@ describe("the daemon's life", () => {
 
   it("ends by itself when there is nothing to hold, and stays while there is", async () => {
     const at = new Installation("idle");
-    const daemon = spawn(process.execPath, [join(PROJECT, "dist/daemon/main.js"), "--home", at.home, "--idle-seconds", "0.3"], { stdio: ["ignore", "pipe", "inherit"], env: at.env });
+    const daemon = spawn(
+      process.execPath,
+      [join(PROJECT, "dist/daemon/main.js"), "--home", at.home, "--idle-seconds", "0.3"],
+      { stdio: ["ignore", "pipe", "inherit"], env: at.env },
+    );
     const ended = new Promise((done) => daemon.once("exit", done));
     await new Promise((done) => daemon.stdout.once("data", done));
     const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
@@ -53,12 +57,21 @@ describe("the daemon's life", () => {
 
   it("after kill -9 the next one adopts every workspace: same sandbox, whole journal", async () => {
     await withInstallation(async (at) => {
-      const ids = await Promise.all(["a", "b", "c"].map(async (name) => (await at.sdk.createWorkspace({ environment: "host", name })).workspace_id));
-      for (const id of ids) await at.sdk.execWorkspace(id, { command: `echo ${id} > /tmp/marker; (setsid sleep 600 > /dev/null 2>&1 &)` });
+      const ids = await Promise.all(
+        ["a", "b", "c"].map(async (name) => (await at.sdk.createWorkspace({ environment: "host", name })).workspace_id),
+      );
+      for (const id of ids)
+        await at.sdk.execWorkspace(id, { command: `echo ${id} > /tmp/marker; (setsid sleep 600 > /dev/null 2>&1 &)` });
       await killDaemon(at);
-      const after = await Promise.all(ids.map((id) => at.sdk.execWorkspace(id, { command: "cat /tmp/marker; pgrep -c sleep" })));
+      const after = await Promise.all(
+        ids.map((id) => at.sdk.execWorkspace(id, { command: "cat /tmp/marker; pgrep -c sleep" })),
+      );
       expect(after.map(({ stdout, sequence }) => [stdout, sequence])).toEqual(ids.map((id) => [`${id}\n1\n`, 2]));
-      for (const id of ids) expect((await at.sdk.logsWorkspace(id)).entries.map((entry) => [entry.sequence, entry.state])).toEqual([[1, "done"], [2, "done"]]);
+      for (const id of ids)
+        expect((await at.sdk.logsWorkspace(id)).entries.map((entry) => [entry.sequence, entry.state])).toEqual([
+          [1, "done"],
+          [2, "done"],
+        ]);
     });
   });
 
@@ -68,7 +81,9 @@ describe("the daemon's life", () => {
       const lines: string[] = [];
       let killed = false;
       let last: unknown;
-      for await (const event of at.sdk.streamWorkspace(id, { command: "for i in $(seq 40); do echo line $i; sleep 0.05; done; exit 7" })) {
+      for await (const event of at.sdk.streamWorkspace(id, {
+        command: "for i in $(seq 40); do echo line $i; sleep 0.05; done; exit 7",
+      })) {
         if (event.type === "stdout") lines.push(event.data);
         if (!killed && event.type === "stdout") {
           killed = true;
@@ -87,7 +102,20 @@ describe("the daemon's life", () => {
   it("a command whose client is gone too is taken up by the next daemon", async () => {
     await withInstallation(async (at) => {
       const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
-      const client = spawn(process.execPath, [join(PROJECT, "dist/cli/main.js"), "workspace", "exec", id, "--", "sh", "-c", "echo begun; sleep 2; echo over; exit 3"], { env: at.env, stdio: ["ignore", "pipe", "ignore"] });
+      const client = spawn(
+        process.execPath,
+        [
+          join(PROJECT, "dist/cli/main.js"),
+          "workspace",
+          "exec",
+          id,
+          "--",
+          "sh",
+          "-c",
+          "echo begun; sleep 2; echo over; exit 3",
+        ],
+        { env: at.env, stdio: ["ignore", "pipe", "ignore"] },
+      );
       await new Promise((done) => client.stdout.once("data", done));
       const { pid } = await at.sdk.daemonStatus();
       process.kill(pid ?? 0, "SIGKILL");
@@ -105,7 +133,8 @@ describe("the daemon's life", () => {
       for (let round = 0; round < 4; round++) {
         await at.sdk.listWorkspaces();
         const busy = [
-          at.sdk.createWorkspace({ environment: "host" }), at.sdk.createWorkspace({ environment: "host" }),
+          at.sdk.createWorkspace({ environment: "host" }),
+          at.sdk.createWorkspace({ environment: "host" }),
           ...ids.splice(0, 1).map((id) => at.sdk.deleteWorkspace(id)),
         ].map((one) => one.catch(() => undefined));
         await new Promise((done) => setTimeout(done, 5 + round * 12));
@@ -126,17 +155,25 @@ describe("the daemon's life", () => {
       const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
       await killDaemon(at);
       const outer = Number(readFileSync(join(at.home, "workspaces", id, "wall.pid"), "latin1").split(" ")[0]);
-      for (const child of readFileSync(`/proc/${outer}/task/${outer}/children`, "latin1").trim().split(" ")) process.kill(Number(child), "SIGKILL");
+      for (const child of readFileSync(`/proc/${outer}/task/${outer}/children`, "latin1").trim().split(" "))
+        process.kill(Number(child), "SIGKILL");
       await eventually(() => expect(identifyProcess(outer)).toBeUndefined());
-      expect(await at.sdk.statusWorkspace(id)).toMatchObject({ state: "failed", state_reason: expect.stringContaining("ended") as string });
+      expect(await at.sdk.statusWorkspace(id)).toMatchObject({
+        state: "failed",
+        state_reason: expect.stringContaining("ended") as string,
+      });
     });
   });
 
   it("a client that goes away ends its command, and the workspace stays", async () => {
     await withInstallation(async (at) => {
       const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
-      await expect(at.sdk.execWorkspace(id, { command: "sleep 55.5", timeout_seconds: 60, signal: AbortSignal.timeout(300) })).rejects.toThrow();
-      await eventually(async () => expect((await at.sdk.execWorkspace(id, { command: "pgrep -fc 'sleep 55[.]5'" })).stdout.trim()).toBe("0"));
+      await expect(
+        at.sdk.execWorkspace(id, { command: "sleep 55.5", timeout_seconds: 60, signal: AbortSignal.timeout(300) }),
+      ).rejects.toThrow();
+      await eventually(async () =>
+        expect((await at.sdk.execWorkspace(id, { command: "pgrep -fc 'sleep 55[.]5'" })).stdout.trim()).toBe("0"),
+      );
     });
   });
 
@@ -145,10 +182,18 @@ describe("the daemon's life", () => {
       await at.sdk.listWorkspaces();
       const { request } = await import("node:http");
       const answer = await new Promise<string>((done, fail) => {
-        const asking = request({ socketPath: join(at.home, "daemon.sock"), path: "/v1/listWorkspaces", method: "POST", headers: { "x-cloche-version": "9.9.9" } }, (response) => {
-          let text = "";
-          response.on("data", (chunk: Buffer) => (text += chunk.toString())).on("end", () => done(text));
-        });
+        const asking = request(
+          {
+            socketPath: join(at.home, "daemon.sock"),
+            path: "/v1/listWorkspaces",
+            method: "POST",
+            headers: { "x-cloche-version": "9.9.9" },
+          },
+          (response) => {
+            let text = "";
+            response.on("data", (chunk: Buffer) => (text += chunk.toString())).on("end", () => done(text));
+          },
+        );
         asking.on("error", fail).end("{}");
       });
       expect(answer).toContain("DAEMON_VERSION");

@@ -37,7 +37,11 @@ describe("run by an ordinary user", () => {
   it("says how to allow user namespaces where they are forbidden", async () => {
     const { stdout, code } = await runAsUser(`${STOP}; $CLOCHE run --json -- true`, { userNamespaces: false });
     expect(JSON.parse(stdout)).toMatchObject({
-      error: { code: "BACKEND_UNAVAILABLE", message: expect.stringContaining("user namespaces") as string, hint: expect.stringContaining("sysctl") as string },
+      error: {
+        code: "BACKEND_UNAVAILABLE",
+        message: expect.stringContaining("user namespaces") as string,
+        hint: expect.stringContaining("sysctl") as string,
+      },
     });
     expect(code).toBe(125);
   });

@@ -8,7 +8,8 @@ const UID = 54_321;
  * read-only in a private mount namespace: a checkout may lie where no other user may look.
  */
 export async function runAsUser(script: string, options: { userNamespaces?: boolean } = {}): Promise<CliResult> {
-  const forbid = 'exec unshare --user --map-current-user --keep-caps sh -c \'echo 0 > /proc/sys/user/max_user_namespaces; exec sh -c "$SCRIPT"\'';
+  const forbid =
+    "exec unshare --user --map-current-user --keep-caps sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec sh -c \"$SCRIPT\"'";
   const setUp = `
     set -e
     mount -t tmpfs -o mode=755 tmpfs /mnt

@@ -29,7 +29,8 @@ export class Installation implements AsyncDisposable {
     this.home = join(this.root, "h");
     mkdirSync(this.home, { mode: 0o700 });
     this.env = { ...process.env, CLOCHE_HOME: this.home, ...env };
-    for (const name of ["FORCE_COLOR", "CLOCHE_BACKEND", "CLOCHE_OCI_RUNTIME"]) if (!(name in env)) Reflect.deleteProperty(this.env, name);
+    for (const name of ["FORCE_COLOR", "CLOCHE_BACKEND", "CLOCHE_OCI_RUNTIME"])
+      if (!(name in env)) Reflect.deleteProperty(this.env, name);
     this.sdk = new Cloche({ home: this.home, env: this.env });
   }
 
@@ -37,7 +38,10 @@ export class Installation implements AsyncDisposable {
     return join(this.root, ...parts);
   }
 
-  async cli(args: readonly string[], options: { input?: string | Buffer; env?: NodeJS.ProcessEnv; cwd?: string } = {}): Promise<CliResult> {
+  async cli(
+    args: readonly string[],
+    options: { input?: string | Buffer; env?: NodeJS.ProcessEnv; cwd?: string } = {},
+  ): Promise<CliResult> {
     return await runProcess(process.execPath, [PROGRAM, ...args], { ...options, env: { ...this.env, ...options.env } });
   }
 
@@ -47,7 +51,10 @@ export class Installation implements AsyncDisposable {
     await this.sdk.stopDaemon();
     await this.sdk.close();
     await eventually(() => expect(processesNaming(this.root), "processes that name the installation").toEqual([]));
-    expect(mountsBelow(this.root, readFileSync("/proc/self/mountinfo", "utf8")), "mounts below the installation").toEqual([]);
+    expect(
+      mountsBelow(this.root, readFileSync("/proc/self/mountinfo", "utf8")),
+      "mounts below the installation",
+    ).toEqual([]);
     const workspaces = join(this.home, "workspaces");
     expect(existsSync(workspaces) ? readdirSync(workspaces) : [], "workspace folders").toEqual([]);
     await removeTree(this.root);
@@ -75,7 +82,12 @@ export function runProcess(
     child.once("error", fail);
     child.once("close", (code) => {
       const stdout = Buffer.concat(out).toString();
-      done({ code, stdout, stderr: Buffer.concat(err).toString(), json: () => JSON.parse(stdout) as Record<string, unknown> });
+      done({
+        code,
+        stdout,
+        stderr: Buffer.concat(err).toString(),
+        json: () => JSON.parse(stdout) as Record<string, unknown>,
+      });
     });
   });
 }
@@ -108,7 +120,10 @@ export async function eventually(check: () => void | Promise<void>, seconds = 10
 }
 
 /** Runs a test body in an installation of its own. */
-export async function withInstallation(body: (at: Installation) => Promise<void>, env: NodeJS.ProcessEnv = {}): Promise<void> {
+export async function withInstallation(
+  body: (at: Installation) => Promise<void>,
+  env: NodeJS.ProcessEnv = {},
+): Promise<void> {
   const at = new Installation("t", env);
   let failed: unknown;
   try {

@@ -19,9 +19,13 @@ describe("G-08 the guest program", () => {
 
   it("G-08 cannot be starved by a flood of output that nobody reads, nor by many of them", async () => {
     const abort = new AbortController();
-    const floods = Array.from({ length: 4 }, () => box.at.sdk.streamWorkspace(box.id, { command: "yes", signal: abort.signal }));
+    const floods = Array.from({ length: 4 }, () =>
+      box.at.sdk.streamWorkspace(box.id, { command: "yes", signal: abort.signal }),
+    );
     const readers = floods.map(async (flood) => {
-      for await (const event of flood) if (event.type === "stdout") await new Promise((done) => abort.signal.addEventListener("abort", done, { once: true }));
+      for await (const event of flood)
+        if (event.type === "stdout")
+          await new Promise((done) => abort.signal.addEventListener("abort", done, { once: true }));
     });
     const began = Date.now();
     for (let n = 0; n < 5; n++) expect((await box.sh(`echo ${n}`)).stdout).toBe(`${n}\n`);
@@ -37,7 +41,9 @@ describe("G-08 the guest program", () => {
   });
 
   it("G-08 ends what double-forked away when its command times out", async () => {
-    const late = await box.sh("(setsid sh -c 'trap \"\" TERM HUP; sleep 77.5 & sleep 77.5' &) ; sleep 60", { timeout_seconds: 1 });
+    const late = await box.sh("(setsid sh -c 'trap \"\" TERM HUP; sleep 77.5 & sleep 77.5' &) ; sleep 60", {
+      timeout_seconds: 1,
+    });
     expect(late.timed_out).toBe(true);
     expect((await box.sh("cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'sleep 77[.]5'")).stdout.trim()).toBe("0");
   });

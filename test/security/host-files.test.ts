@@ -16,12 +16,20 @@ describe("G-01 files of the host", () => {
     chmodSync(box.at.root, 0o755); // only the wall keeps it out now
     writeFileSync(readable, canary, { mode: 0o644 });
     try {
-      for (const path of [inHome, readable, `/proc/1/root${inHome}`, `/proc/1/cwd${inHome}`, `/proc/self/root${inHome}`]) {
+      for (const path of [
+        inHome,
+        readable,
+        `/proc/1/root${inHome}`,
+        `/proc/1/cwd${inHome}`,
+        `/proc/self/root${inHome}`,
+      ]) {
         const { exit_code, stdout } = await box.sh(`cat '${path}'`);
         expect(exit_code, path).not.toBe(0);
         expect(stdout).not.toContain(canary);
       }
-      const search = await box.sh(`grep -rl ${canary} / --exclude-dir=proc --exclude-dir=usr --exclude-dir=opt 2>/dev/null`);
+      const search = await box.sh(
+        `grep -rl ${canary} / --exclude-dir=proc --exclude-dir=usr --exclude-dir=opt 2>/dev/null`,
+      );
       expect(search.stdout).toBe("");
     } finally {
       rmSync(inHome);
@@ -30,7 +38,10 @@ describe("G-01 files of the host", () => {
 
   it("G-01 secret files of the host's /etc are not there, and no password hash anywhere in it", async () => {
     expect((await box.sh("cat /etc/shadow")).exit_code).not.toBe(0);
-    expect((await box.sh("ls /etc/shadow /etc/gshadow /etc/ssl/private /etc/ssh/ssh_host_* /etc/sudoers 2>/dev/null")).stdout).toBe("");
+    expect(
+      (await box.sh("ls /etc/shadow /etc/gshadow /etc/ssl/private /etc/ssh/ssh_host_* /etc/sudoers 2>/dev/null"))
+        .stdout,
+    ).toBe("");
     expect((await box.sh("grep -rlE '^root:[$!*]' /etc 2>/dev/null")).stdout).toBe("");
   });
 
@@ -40,13 +51,17 @@ describe("G-01 files of the host", () => {
     await box.at.sdk.execWorkspace(other.workspace_id, {
       command: `echo ${canary} | tee /workspace/a /tmp/a /home/agent/a /dev/shm/a > /dev/null`,
     });
-    const search = await box.sh(`grep -rl ${canary} /workspace /tmp /home /dev/shm /run /var /root 2>/dev/null; ls /workspace`);
+    const search = await box.sh(
+      `grep -rl ${canary} /workspace /tmp /home /dev/shm /run /var /root 2>/dev/null; ls /workspace`,
+    );
     expect(search.stdout).toBe("");
     await box.at.sdk.deleteWorkspace(other.workspace_id);
   });
 
   it("G-01 mount tables and the command line of the guest program name nothing of the host", async () => {
-    const { stdout } = await box.sh("cat /proc/self/mountinfo; for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; done; env");
+    const { stdout } = await box.sh(
+      "cat /proc/self/mountinfo; for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; done; env",
+    );
     expect(stdout).toContain("/workspace");
     expect(stdout).not.toContain(box.at.root);
     expect(stdout).not.toContain("workspaces/");
@@ -54,6 +69,14 @@ describe("G-01 files of the host", () => {
 
   it("G-01 the environment of a command has nothing of the daemon's", async () => {
     const { stdout } = await box.sh("env | cut -d= -f1 | sort");
-    expect(stdout.split("\n").filter((name) => name && name !== "_")).toEqual(["HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "USER"]);
+    expect(stdout.split("\n").filter((name) => name && name !== "_")).toEqual([
+      "HOME",
+      "LANG",
+      "LOGNAME",
+      "PATH",
+      "PWD",
+      "SHELL",
+      "USER",
+    ]);
   });
 });

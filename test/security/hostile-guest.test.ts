@@ -10,20 +10,29 @@ async function impersonate(socketPath: string, talk: (send: (bytes: Buffer) => v
   renameSync(socketPath, `${socketPath}.real`);
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
-    talk((bytes) => void (socket.writable && socket.write(bytes)));
+    talk((bytes) => {
+      if (socket.writable) socket.write(bytes);
+    });
   });
   await new Promise<void>((done) => server.listen(socketPath, done));
   return server;
 }
 
-const HELLO = Buffer.concat([Buffer.from([0x21, 0, 0, 0, 0x81, 0, 0, 0, 0]), Buffer.from([0x43, 0x4c, 0x43, 0x48, 1, 0, 0, 0]), Buffer.alloc(20, 1)]);
+const HELLO = Buffer.concat([
+  Buffer.from([0x21, 0, 0, 0, 0x81, 0, 0, 0, 0]),
+  Buffer.from([0x43, 0x4c, 0x43, 0x48, 1, 0, 0, 0]),
+  Buffer.alloc(20, 1),
+]);
 
 describe("G-10 a hostile guest", () => {
   it.each<[string, (send: (bytes: Buffer) => void) => void]>([
     ["garbage", (send) => send(randomBytes(4096))],
     ["a frame without end", (send) => send(Buffer.from([0xff, 0xff, 0xff, 0x7f, 0x81]))],
     ["an endless stream of hellos", (send) => Array.from({ length: 200 }, () => send(HELLO))],
-    ["data for streams that never were", (send) => (send(HELLO), send(Buffer.from([14, 0, 0, 0, 0x83, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0])))],
+    [
+      "data for streams that never were",
+      (send) => send(Buffer.concat([HELLO, Buffer.from([14, 0, 0, 0, 0x83, 9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0])])),
+    ],
   ])("G-10 %s ends its own channel: the other workspace and the daemon go on", async (_what, talk) => {
     await withInstallation(async (at) => {
       const bad = await at.sdk.createWorkspace({ environment: "host" });
@@ -33,8 +42,12 @@ describe("G-10 a hostile guest", () => {
       const socketPath = join(at.home, "workspaces", bad.workspace_id, "guest.sock");
       const server = await impersonate(socketPath, talk);
       try {
-        await expect(at.sdk.execWorkspace(bad.workspace_id, { command: "true", signal: AbortSignal.timeout(20_000) })).rejects.toThrow(
-          expect.objectContaining({ code: expect.stringMatching(/GUEST_PROTOCOL|GUEST_VERSION|SANDBOX_LOST/) as string }) as Error,
+        await expect(
+          at.sdk.execWorkspace(bad.workspace_id, { command: "true", signal: AbortSignal.timeout(20_000) }),
+        ).rejects.toThrow(
+          expect.objectContaining({
+            code: expect.stringMatching(/GUEST_PROTOCOL|GUEST_VERSION|SANDBOX_LOST/) as string,
+          }) as Error,
         );
         expect((await at.sdk.execWorkspace(good.workspace_id, { command: "echo fine" })).stdout).toBe("fine\n");
         const after = await at.sdk.daemonStatus();
@@ -60,7 +73,9 @@ describe("G-10 a hostile guest", () => {
       await killGuest(at.home, bad.workspace_id);
       await expect(running).rejects.toThrow(expect.objectContaining({ code: "SANDBOX_LOST" }) as Error);
       await eventually(async () => expect((await at.sdk.statusWorkspace(bad.workspace_id)).state).toBe("failed"));
-      await expect(at.sdk.execWorkspace(bad.workspace_id, { command: "true" })).rejects.toThrow(expect.objectContaining({ code: "WORKSPACE_NOT_RUNNING" }) as Error);
+      await expect(at.sdk.execWorkspace(bad.workspace_id, { command: "true" })).rejects.toThrow(
+        expect.objectContaining({ code: "WORKSPACE_NOT_RUNNING" }) as Error,
+      );
       const [entry] = (await at.sdk.logsWorkspace(bad.workspace_id)).entries;
       expect(entry).toMatchObject({ state: "lost", exit_code: 125 });
       expect((await at.sdk.execWorkspace(good.workspace_id, { command: "echo fine" })).stdout).toBe("fine\n");

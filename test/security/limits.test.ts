@@ -27,7 +27,10 @@ describe("G-15 limits", () => {
   it("G-15 a memory-backed folder counts as memory and is bounded", async () => {
     const { workspace_id: id } = await box.at.sdk.createWorkspace({ environment: "host", mem_mib: 128 });
     for (const folder of ["/tmp", "/dev/shm"]) {
-      const full = await box.at.sdk.execWorkspace(id, { command: `head -c 512M /dev/zero > ${folder}/big; echo $?; rm -f ${folder}/big`, timeout_seconds: 60 });
+      const full = await box.at.sdk.execWorkspace(id, {
+        command: `head -c 512M /dev/zero > ${folder}/big; echo $?; rm -f ${folder}/big`,
+        timeout_seconds: 60,
+      });
       expect(full.stdout, folder).not.toBe("0\n");
     }
     expect((await box.at.sdk.execWorkspace(id, { command: "echo alive" })).stdout).toBe("alive\n");
@@ -35,11 +38,19 @@ describe("G-15 limits", () => {
   });
 
   it("G-15 a workspace has no more cpu than it was given", async () => {
-    const [used, wall] = (await box.sh("for i in 1 2; do (timeout 1 sh -c 'while :; do :; done') & done; wait; cat /proc/self/stat > /dev/null; times | tail -1", { timeout_seconds: 30 })).stdout
+    const [used, wall] = (
+      await box.sh(
+        "for i in 1 2; do (timeout 1 sh -c 'while :; do :; done') & done; wait; cat /proc/self/stat > /dev/null; times | tail -1",
+        { timeout_seconds: 30 },
+      )
+    ).stdout
       .trim()
       .split(" ")
       .map((text) => Number(/m([\d.]+)s/.exec(text)?.[1] ?? 0));
-    expect((used ?? 9) + (wall ?? 9), "user and system seconds of two busy loops of one second, with one cpu").toBeLessThan(1.6);
+    expect(
+      (used ?? 9) + (wall ?? 9),
+      "user and system seconds of two busy loops of one second, with one cpu",
+    ).toBeLessThan(1.6);
   });
 
   it("G-15 a gibibyte of output is bounded in the answer, the journal and the daemon's memory", async () => {
@@ -58,7 +69,10 @@ describe("G-15 limits", () => {
 
   it("G-15 a command that ignores TERM, keeps its pipes open and forks away is ended by its time-out", async () => {
     const began = Date.now();
-    const stubborn = await box.sh("trap '' TERM INT HUP; echo early; (setsid sleep 300 &) ; while :; do sleep 1; done", { timeout_seconds: 1 });
+    const stubborn = await box.sh(
+      "trap '' TERM INT HUP; echo early; (setsid sleep 300 &) ; while :; do sleep 1; done",
+      { timeout_seconds: 1 },
+    );
     expect(stubborn).toMatchObject({ timed_out: true, stdout: "early\n" });
     expect(stubborn.exit_code).not.toBe(0);
     expect(Date.now() - began).toBeLessThan(15_000);

@@ -7,7 +7,11 @@ describe("G-03 network", () => {
   const box = useSandbox("g03");
 
   it("G-03 there is no interface but loopback and no route", async () => {
-    const devices = (await box.sh("cat /proc/net/dev")).stdout.split("\n").slice(2).map((line) => line.split(":")[0]?.trim()).filter(Boolean);
+    const devices = (await box.sh("cat /proc/net/dev")).stdout
+      .split("\n")
+      .slice(2)
+      .map((line) => line.split(":")[0]?.trim())
+      .filter(Boolean);
     expect(devices).toEqual(["lo"]);
     expect((await box.sh("tail -n +2 /proc/net/route")).stdout).toBe("");
   });
@@ -17,7 +21,9 @@ describe("G-03 network", () => {
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     const { port } = server.address() as AddressInfo;
     try {
-      const reach = await box.at.sdk.execWorkspace(box.id, { command: ["bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3`] });
+      const reach = await box.at.sdk.execWorkspace(box.id, {
+        command: ["bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3`],
+      });
       expect(reach.exit_code).not.toBe(0);
       expect(reach.stdout).not.toContain("reached");
     } finally {
@@ -36,7 +42,10 @@ describe("G-03 network", () => {
 
   // 192.0.2.1 is set aside for documentation; the first test has shown that there is no interface that could carry a packet.
   it("G-03 an address outside is refused at once: there is no route; a name is not resolved", async () => {
-    const raw = await box.at.sdk.execWorkspace(box.id, { command: ["bash", "-c", "exec 3<>/dev/tcp/192.0.2.1/80"], timeout_seconds: 10 });
+    const raw = await box.at.sdk.execWorkspace(box.id, {
+      command: ["bash", "-c", "exec 3<>/dev/tcp/192.0.2.1/80"],
+      timeout_seconds: 10,
+    });
     expect(raw.exit_code).not.toBe(0);
     expect(raw.timed_out).toBe(false);
     expect(raw.stderr).toMatch(/unreachable/i);

@@ -21,7 +21,9 @@ describe("G-11 paths", () => {
 
   it("G-11 a link that leaves is not followed, wherever it is on the way", async () => {
     const { sdk } = box.at;
-    await box.sh("ln -s /etc etc; ln -s / root; ln -s ../tmp up; ln -s loop loop; ln -s /etc/passwd file; ln -s ../../../../etc/hostname deep");
+    await box.sh(
+      "ln -s /etc etc; ln -s / root; ln -s ../tmp up; ln -s loop loop; ln -s /etc/passwd file; ln -s ../../../../etc/hostname deep",
+    );
     for (const path of ["etc/passwd", "root/etc/hostname", "file", "deep", "loop", "loop/x"]) {
       await expect(sdk.readWorkspaceFile(box.id, path), path).rejects.toThrow(outside);
     }
@@ -39,13 +41,17 @@ describe("G-11 paths", () => {
   });
 
   it("G-11 a race between a folder and a link never reads outside", async () => {
-    await box.sh("mkdir -p race/d; echo inside > race/d/passwd; (cd race; for i in $(seq 3000); do mv d e; ln -s /etc d; rm d; mv e d; done) > /dev/null 2>&1 &");
+    await box.sh(
+      "mkdir -p race/d; echo inside > race/d/passwd; (cd race; for i in $(seq 3000); do mv d e; ln -s /etc d; rm d; mv e d; done) > /dev/null 2>&1 &",
+    );
     const seen = new Set<string>();
     for (let n = 0; n < 150; n++) {
       try {
         seen.add((await box.at.sdk.readWorkspaceFile(box.id, "race/d/passwd")).content);
       } catch (error) {
-        expect(["FILE_NOT_FOUND", "PATH_OUTSIDE_WORKSPACE", "FILE_WRONG_TYPE"]).toContain((error as { code: string }).code);
+        expect(["FILE_NOT_FOUND", "PATH_OUTSIDE_WORKSPACE", "FILE_WRONG_TYPE"]).toContain(
+          (error as { code: string }).code,
+        );
       }
     }
     expect([...seen].every((content) => content === "inside\n")).toBe(true);
@@ -57,17 +63,23 @@ describe("G-11 paths", () => {
     const host = box.at.path("host-folder");
     mkdirSync(host);
     writeFileSync(join(host, "precious.txt"), "precious\n");
-    await box.sh(`mkdir -p trap/sub; ln -s ${host} trap/dir; ln -s ${host}/precious.txt trap/file; ln -s ../../../.. trap/up; echo ok > trap/sub/ok.txt; ln trap/sub/ok.txt trap/hard; chmod 4755 trap/sub/ok.txt`);
+    await box.sh(
+      `mkdir -p trap/sub; ln -s ${host} trap/dir; ln -s ${host}/precious.txt trap/file; ln -s ../../../.. trap/up; echo ok > trap/sub/ok.txt; ln trap/sub/ok.txt trap/hard; chmod 4755 trap/sub/ok.txt`,
+    );
     const out = box.at.path("out");
     await sdk.exportWorkspace(box.id, "trap", { output_path: out });
     for (const name of ["dir", "file", "up"]) expect(lstatSync(join(out, name)).isSymbolicLink(), name).toBe(true);
     expect(readFileSync(join(out, "sub/ok.txt"), "utf8")).toBe("ok\n");
     expect(lstatSync(join(out, "sub/ok.txt")).mode & 0o7000).toBe(0);
     expect(readdirSync(host)).toEqual(["precious.txt"]);
-    await expect(sdk.exportWorkspace(box.id, "trap", { output_path: out })).rejects.toThrow(expect.objectContaining({ code: "OUTPUT_EXISTS" }) as Error);
+    await expect(sdk.exportWorkspace(box.id, "trap", { output_path: out })).rejects.toThrow(
+      expect.objectContaining({ code: "OUTPUT_EXISTS" }) as Error,
+    );
     const dangling = box.at.path("dangling");
     symlinkSync(join(host, "made-by-export"), dangling);
-    await expect(sdk.exportWorkspace(box.id, "trap/sub/ok.txt", { output_path: dangling })).rejects.toThrow(expect.objectContaining({ code: "OUTPUT_EXISTS" }) as Error);
+    await expect(sdk.exportWorkspace(box.id, "trap/sub/ok.txt", { output_path: dangling })).rejects.toThrow(
+      expect.objectContaining({ code: "OUTPUT_EXISTS" }) as Error,
+    );
     expect(readdirSync(host)).toEqual(["precious.txt"]);
   });
 });

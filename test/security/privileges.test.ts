@@ -28,32 +28,53 @@ describe("G-06 privileges", () => {
   const box = useSandbox("g06");
 
   it("G-06 a command is agent, uid 1000, in no other group", async () => {
-    expect((await box.sh("id -u; id -g; id -G; id -un; echo $HOME; cd ~ && touch x && pwd")).stdout).toBe("1000\n1000\n1000\nagent\n/home/agent\n/home/agent\n");
+    expect((await box.sh("id -u; id -g; id -G; id -un; echo $HOME; cd ~ && touch x && pwd")).stdout).toBe(
+      "1000\n1000\n1000\nagent\n/home/agent\n/home/agent\n",
+    );
   });
 
   it("G-06 a command has no capability in any set, no_new_privs and a seccomp filter", async () => {
     const { stdout } = await box.sh("grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status");
-    const sets = Object.fromEntries(stdout.trim().split("\n").map((line) => line.split(/:\s+/) as [string, string]));
-    for (const name of ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"]) expect(BigInt(`0x${sets[name] ?? "1"}`), name).toBe(0n);
+    const sets = Object.fromEntries(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => line.split(/:\s+/) as [string, string]),
+    );
+    for (const name of ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"])
+      expect(BigInt(`0x${sets[name] ?? "1"}`), name).toBe(0n);
     expect(sets["NoNewPrivs"]).toBe("1");
     expect(sets["Seccomp"]).toBe("2");
   });
 
   it("G-06 a setuid program gains nothing", async () => {
-    const { stdout } = await box.sh("for f in /usr/bin/su /usr/bin/mount /usr/bin/passwd /usr/bin/newuidmap; do test -u $f && echo found; done; cp /usr/bin/id ./myid; chmod 4755 myid; ./myid -u; su -c 'id -u' 2>/dev/null; true");
+    const { stdout } = await box.sh(
+      "for f in /usr/bin/su /usr/bin/mount /usr/bin/passwd /usr/bin/newuidmap; do test -u $f && echo found; done; cp /usr/bin/id ./myid; chmod 4755 myid; ./myid -u; su -c 'id -u' 2>/dev/null; true",
+    );
     expect(stdout.split("\n")).toContain("1000");
     expect(stdout.split("\n")).not.toContain("0");
   });
 
   it.each(Object.entries(REFUSED))("G-06 the filter refuses %s", async (_name, [number, args, answer]) => {
-    const { stdout, exit_code } = await box.perl(`my @a = (${args}); $! = 0; my $r = syscall(${number}, @a); print "$r $!";`);
+    const { stdout, exit_code } = await box.perl(
+      `my @a = (${args}); $! = 0; my $r = syscall(${number}, @a); print "$r $!";`,
+    );
     expect(exit_code).toBe(0);
     expect(stdout).toMatch(/^-1 /);
     expect(stdout).toMatch(answer);
   });
 
   it("G-07 no namespace, mount, device or other root can be made with the usual programs", async () => {
-    for (const attempt of ["unshare -Ur true", "unshare -m true", "mount -t tmpfs x /tmp", "mknod dev c 1 3", "chroot / true", "nsenter -t 1 -m true", "umount /proc/kcore", "mount --bind /tmp /workspace"]) {
+    for (const attempt of [
+      "unshare -Ur true",
+      "unshare -m true",
+      "mount -t tmpfs x /tmp",
+      "mknod dev c 1 3",
+      "chroot / true",
+      "nsenter -t 1 -m true",
+      "umount /proc/kcore",
+      "mount --bind /tmp /workspace",
+    ]) {
       expect((await box.sh(attempt)).exit_code, attempt).not.toBe(0);
     }
   });
@@ -62,14 +83,29 @@ describe("G-06 privileges", () => {
     for (const file of ["kcore", "kallsyms", "keys", "timer_list", "modules", "cmdline", "interrupts"]) {
       expect((await box.sh(`head -c 100 /proc/${file} 2>/dev/null | wc -c`)).stdout.trim(), file).toBe("0");
     }
-    for (const file of ["/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname", "/proc/sys/vm/drop_caches", "/proc/sysrq-trigger", "/proc/sys/net/ipv4/ip_forward"]) {
+    for (const file of [
+      "/proc/sys/kernel/core_pattern",
+      "/proc/sys/kernel/hostname",
+      "/proc/sys/vm/drop_caches",
+      "/proc/sysrq-trigger",
+      "/proc/sys/net/ipv4/ip_forward",
+    ]) {
       expect((await box.sh(`echo 1 > ${file}`)).exit_code, file).not.toBe(0);
     }
     expect((await box.sh("ls /sys")).stdout).toBe("");
   });
 
   it("G-07 devices are the harmless ones", async () => {
-    const { stdout } = await box.sh("for f in $(find /dev -path /dev/pts -prune -o -print | sort); do test ! -L $f && { test -c $f || test -b $f; } && echo $f; done");
-    expect(stdout.trim().split("\n")).toEqual(["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"]);
+    const { stdout } = await box.sh(
+      "for f in $(find /dev -path /dev/pts -prune -o -print | sort); do test ! -L $f && { test -c $f || test -b $f; } && echo $f; done",
+    );
+    expect(stdout.trim().split("\n")).toEqual([
+      "/dev/full",
+      "/dev/null",
+      "/dev/random",
+      "/dev/tty",
+      "/dev/urandom",
+      "/dev/zero",
+    ]);
   });
 });

@@ -26,7 +26,9 @@ describe("G-04 processes of the host", () => {
   });
 
   it("G-04 semaphores and shared memory of the host are not there", async () => {
-    const { stdout } = await box.sh("tail -n +2 /proc/sysvipc/shm; tail -n +2 /proc/sysvipc/sem; tail -n +2 /proc/sysvipc/msg");
+    const { stdout } = await box.sh(
+      "tail -n +2 /proc/sysvipc/shm; tail -n +2 /proc/sysvipc/sem; tail -n +2 /proc/sysvipc/msg",
+    );
     expect(stdout).toBe("");
   });
 });

@@ -9,9 +9,13 @@ describe("G-02 sockets of the host", () => {
   const box = useSandbox("g02");
 
   it("G-02 no socket is in the sandbox: not the daemon's, not Docker's, not the guest's", async () => {
-    const { stdout } = await box.sh("find / -xdev -type s 2>/dev/null; find /run /tmp /workspace /.cloche /var -type s 2>/dev/null; ls /var/run/docker.sock /run/docker.sock 2>/dev/null");
+    const { stdout } = await box.sh(
+      "find / -xdev -type s 2>/dev/null; find /run /tmp /workspace /.cloche /var -type s 2>/dev/null; ls /var/run/docker.sock /run/docker.sock 2>/dev/null",
+    );
     expect(stdout).toBe("");
-    expect((await box.sh("cat /proc/net/unix | tail -n +2 | grep -v '@' | awk '$8 != \"\" {print $8}'")).stdout).not.toContain(box.at.root);
+    expect(
+      (await box.sh("cat /proc/net/unix | tail -n +2 | grep -v '@' | awk '$8 != \"\" {print $8}'")).stdout,
+    ).not.toContain(box.at.root);
   });
 
   it("G-02 an abstract socket of the host is not reachable", async () => {

@@ -13,7 +13,11 @@ describe("G-09 terminals", () => {
 
   it("G-09 input cannot be pushed into a terminal, not even the command's own", async () => {
     const stream = box.at.sdk.openCommand(box.id, {
-      command: ["perl", "-e", `my $c = "x"; my $r = ioctl(STDIN, ${TIOCSTI}, $c); print defined $r ? "pushed" : "refused: $!", "\\n"; print -t STDIN ? "tty" : "no tty"`],
+      command: [
+        "perl",
+        "-e",
+        `my $c = "x"; my $r = ioctl(STDIN, ${TIOCSTI}, $c); print defined $r ? "pushed" : "refused: $!", "\\n"; print -t STDIN ? "tty" : "no tty"`,
+      ],
       pty: { cols: 80, rows: 24 },
       stdin: true,
     });

@@ -7,6 +7,7 @@ import { GUEST_FOLDER, LISTEN_FD, STAGE, guestCommand, maskedKernelFiles, tmpfsB
 /** The argument vector that bubblewrap gets, run by `cloche-guest wall` as root of its user namespace. */
 export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
   const size = String(tmpfsBytes(spec));
+  // prettier-ignore
   return [
     "bwrap",
     // SECURITY: own pid, network (loopback only), ipc, uts and cgroup namespaces; user and mount are made by the launcher (G-03, G-04, G-07).

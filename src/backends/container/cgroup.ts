@@ -80,7 +80,8 @@ export class Cgroups {
     const pids = new Set<number>();
     for (const directory of this.#directories(workspaceId)) {
       try {
-        for (const line of readFileSync(join(directory, "cgroup.procs"), "latin1").split("\n")) if (line) pids.add(Number(line));
+        for (const line of readFileSync(join(directory, "cgroup.procs"), "latin1").split("\n"))
+          if (line) pids.add(Number(line));
       } catch {
         // no such cgroup
       }
@@ -92,7 +93,8 @@ export class Cgroups {
     for (const directory of this.#directories(workspaceId)) {
       try {
         // Deepest first: a guest with its own cgroup namespace cannot make any, but an OCI runtime may have.
-        for (const name of readdirSync(directory, { withFileTypes: true })) if (name.isDirectory()) rmdirSync(join(directory, name.name));
+        for (const name of readdirSync(directory, { withFileTypes: true }))
+          if (name.isDirectory()) rmdirSync(join(directory, name.name));
         rmdirSync(directory);
       } catch (error) {
         if (errnoOf(error) !== "ENOENT") throw error;
@@ -110,7 +112,11 @@ export class Cgroups {
 
   #make(hierarchy: Hierarchy, directory: string): void {
     mkdirSync(dirname(directory), { recursive: true });
-    if (hierarchy.version === 2) writeFileSync(join(dirname(directory), "cgroup.subtree_control"), CONTROLLERS.map((name) => `+${name}`).join(" "));
+    if (hierarchy.version === 2)
+      writeFileSync(
+        join(dirname(directory), "cgroup.subtree_control"),
+        CONTROLLERS.map((name) => `+${name}`).join(" "),
+      );
     try {
       mkdirSync(directory);
     } catch (error) {
@@ -146,7 +152,8 @@ function delegatedBase(mountPoint: string, ownPath: string, controller: Controll
     const directory = join(mountPoint, dirname(path));
     try {
       accessSync(directory, constants.W_OK);
-      if (readFileSync(join(directory, "cgroup.subtree_control"), "utf8").split(/\s+/).includes(controller)) return directory;
+      if (readFileSync(join(directory, "cgroup.subtree_control"), "utf8").split(/\s+/).includes(controller))
+        return directory;
     } catch {
       return undefined;
     }

@@ -50,7 +50,10 @@ export class ContainerBackend implements Backend {
   async start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Wall> {
     const { directory, ociRuntime } = spec;
     makeLayers(directory, this.#idMap);
-    const launcher = [...this.#launcherArguments(spec), ...(ociRuntime === undefined ? [] : prepareBundle(spec, ociRuntime, this.#idMap))];
+    const launcher = [
+      ...this.#launcherArguments(spec),
+      ...(ociRuntime === undefined ? [] : prepareBundle(spec, ociRuntime, this.#idMap)),
+    ];
     const program = ociRuntime === undefined ? bubblewrapArguments(spec, this.#idMap) : ociArguments(spec, ociRuntime);
     const { process: wall, exited } = await launchWall(directory, launcher, program);
     const ended = exited.then((): never => {
@@ -61,7 +64,13 @@ export class ContainerBackend implements Backend {
     try {
       const first = await Promise.race([firstConnection(join(directory, socket), madeByGuest, signal), ended]);
       const inner = wall.rememberInner();
-      const record: ContainerRecord = { kind: ociRuntime ?? "bubblewrap", ...wall.outer, inner, executionMode: "guest_socket", socket };
+      const record: ContainerRecord = {
+        kind: ociRuntime ?? "bubblewrap",
+        ...wall.outer,
+        inner,
+        executionMode: "guest_socket",
+        socket,
+      };
       return new ContainerWall(directory, record, wall, first);
     } catch (error) {
       await wall.kill();
@@ -92,8 +101,12 @@ export class ContainerBackend implements Backend {
   }
 
   #launcherArguments(spec: WallSpec): string[] {
-    const map = this.#idMap.kind === "shifted" ? ["--shift-base", String(SHIFT_BASE), "--shift-count", String(SHIFT_COUNT)] : ["--single"];
+    const map =
+      this.#idMap.kind === "shifted"
+        ? ["--shift-base", String(SHIFT_BASE), "--shift-count", String(SHIFT_COUNT)]
+        : ["--single"];
     const joins = this.#cgroups.create(spec.workspaceId, spec.limits);
+    // prettier-ignore
     return [
       "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", GUEST_PROGRAM, ...map,
       ...joins.flatMap((path) => ["--cgroup", path]),
@@ -102,7 +115,11 @@ export class ContainerBackend implements Backend {
 }
 
 /** The launcher's socket listens from the start; one that a guest makes, under gVisor, does so a while later. */
-async function firstConnection(path: string, madeByGuest: boolean, signal: AbortSignal | undefined): Promise<GuestClient> {
+async function firstConnection(
+  path: string,
+  madeByGuest: boolean,
+  signal: AbortSignal | undefined,
+): Promise<GuestClient> {
   if (madeByGuest) await fileAppears(`${path}.ready`, signal);
   return await connectGuest(path, signal);
 }
@@ -122,7 +139,8 @@ function prepareBundle(spec: WallSpec, runtime: string, idMap: IdMap): string[] 
 
 /** The smallest wall there is: the guest program over an empty root. */
 function emptySpec(directory: string, id: string, ociRuntime: string | undefined): WallSpec {
-  for (const name of ["empty-root", "empty-baseline"]) mkdirSync(join(directory, name), { recursive: true, mode: 0o755 });
+  for (const name of ["empty-root", "empty-baseline"])
+    mkdirSync(join(directory, name), { recursive: true, mode: 0o755 });
   return {
     workspaceId: id,
     directory,

@@ -28,10 +28,12 @@ export async function connectGuest(path: string, signal: AbortSignal | undefined
 /** Waits, told by the folder, until the name is there. */
 export async function fileAppears(path: string, signal: AbortSignal | undefined): Promise<void> {
   const deadline = AbortSignal.timeout(START_DEADLINE_MS);
-  const changes = watch(dirname(path), { signal: signal ? AbortSignal.any([signal, deadline]) : deadline });
-  if (existsSync(path)) return;
+  // Watched before the first look, so that nothing is missed between.
+  const changes = watch(dirname(path), { signal: signal ? AbortSignal.any([signal, deadline]) : deadline })[
+    Symbol.asyncIterator
+  ]();
   try {
-    for await (const _ of changes) if (existsSync(path)) return;
+    while (!existsSync(path)) if ((await changes.next()).done === true) return;
   } catch (error) {
     if (deadline.aborted) throw failure("SANDBOX_START_FAILED", "The guest program did not open its socket in time");
     throw error;

@@ -5,7 +5,8 @@ import { AGENT } from "../../model/names.ts";
 
 /** The writable layers of a workspace: one over the environment, one over the baseline of `/workspace`. */
 export function makeLayers(directory: string, idMap: IdMap): void {
-  for (const path of ["root/upper", "root/work", "workspace/work"]) makeOwned(join(directory, path), 0o755, idMap.toHost(0, 0));
+  for (const path of ["root/upper", "root/work", "workspace/work"])
+    makeOwned(join(directory, path), 0o755, idMap.toHost(0, 0));
   makeOwned(join(directory, "workspace/upper"), 0o755, idMap.toHost(AGENT.uid, AGENT.gid));
 }
 

@@ -5,6 +5,7 @@ import { AGENT } from "../../model/names.ts";
 import { GUEST_FOLDER, LISTEN_FD, STAGE, guestCommand, maskedKernelFiles, tmpfsBytes } from "./sandbox-layout.ts";
 
 /** What the guest program needs at its start; it drops most of it at once, and all of it for a command. */
+// prettier-ignore
 const GUEST_CAPABILITIES = [
   "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL", "CAP_NET_ADMIN", "CAP_NET_BIND_SERVICE", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID",
   "CAP_SYS_ADMIN",
@@ -19,7 +20,17 @@ export function ociArguments(spec: WallSpec, runtime: string): string[] {
   const id = spec.workspaceId;
   const run = ["run", "--bundle", `${STAGE}/bundle`];
   if (needsDoor(runtime)) {
-    return [runtime, "--root", `${STAGE}/state`, "--platform=ptrace", "--network=none", "--ignore-cgroups", "--host-uds=create", ...run, id];
+    return [
+      runtime,
+      "--root",
+      `${STAGE}/state`,
+      "--platform=ptrace",
+      "--network=none",
+      "--ignore-cgroups",
+      "--host-uds=create",
+      ...run,
+      id,
+    ];
   }
   const cgroups = basename(runtime).startsWith("crun") ? ["--cgroup-manager=disabled"] : [];
   return [runtime, "--root", `${STAGE}/state`, ...cgroups, ...run, "--preserve-fds", "1", id];
@@ -31,8 +42,18 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object
   const single = idMap.kind === "single";
   const capabilities = single ? ALL_SETS : ALL_SETS.filter((name) => name !== "ambient" && name !== "inheritable");
   const size = `size=${tmpfsBytes(spec)}`;
-  const bind = (source: string, destination: string, ...options: string[]) => ({ destination, source, type: "bind", options: ["rbind", ...options] });
-  const tmpfs = (destination: string, ...options: string[]) => ({ destination, source: "tmpfs", type: "tmpfs", options: ["nosuid", "nodev", ...options] });
+  const bind = (source: string, destination: string, ...options: string[]) => ({
+    destination,
+    source,
+    type: "bind",
+    options: ["rbind", ...options],
+  });
+  const tmpfs = (destination: string, ...options: string[]) => ({
+    destination,
+    source: "tmpfs",
+    type: "tmpfs",
+    options: ["nosuid", "nodev", ...options],
+  });
   return {
     ociVersion: "1.0.2",
     hostname: spec.hostname,
@@ -50,7 +71,12 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object
       ...spec.rootfs.hostPaths.map((path) => bind(path, path, "ro", "nosuid", "nodev")),
       { destination: "/proc", source: "proc", type: "proc", options: ["nosuid", "nodev", "noexec"] },
       tmpfs("/dev", "mode=755", "size=64k"),
-      { destination: "/dev/pts", source: "devpts", type: "devpts", options: ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"] },
+      {
+        destination: "/dev/pts",
+        source: "devpts",
+        type: "devpts",
+        options: ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"],
+      },
       tmpfs("/dev/shm", "mode=1777", size),
       tmpfs("/tmp", "mode=1777", size),
       tmpfs("/run", "mode=755", size),
@@ -64,7 +90,10 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object
     linux: {
       // The user namespace is the launcher's; a user's only id becomes agent's in a second one, as under bubblewrap.
       namespaces: ["pid", "network", "ipc", "uts", "mount", ...(single ? ["user"] : [])].map((type) => ({ type })),
-      ...(single && { uidMappings: [{ containerID: AGENT.uid, hostID: 0, size: 1 }], gidMappings: [{ containerID: AGENT.gid, hostID: 0, size: 1 }] }),
+      ...(single && {
+        uidMappings: [{ containerID: AGENT.uid, hostID: 0, size: 1 }],
+        gidMappings: [{ containerID: AGENT.gid, hostID: 0, size: 1 }],
+      }),
       // SECURITY: kernel files masked (G-07).
       maskedPaths: maskedKernelFiles(),
       readonlyPaths: ["/proc/sys"],

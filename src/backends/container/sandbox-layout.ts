@@ -11,6 +11,7 @@ export const GUEST_FOLDER = "/.cloche";
 export const LISTEN_FD = 3;
 
 /** Files of /proc that tell about the host's kernel, or act on it. */
+// prettier-ignore
 const KERNEL_FILES = [
   "acpi", "asound", "bus", "cmdline", "config.gz", "diskstats", "fs", "interrupts", "irq", "kallsyms", "kcore", "keys", "key-users", "kmsg",
   "latency_stats", "modules", "partitions", "sched_debug", "scsi", "slabinfo", "sysrq-trigger", "timer_list", "timer_stats", "vmallocinfo",
@@ -21,6 +22,7 @@ export function maskedKernelFiles(): string[] {
 }
 
 /** The guest program's command line in the sandbox. It names nothing of the host. */
+// prettier-ignore
 export const guestCommand = (spec: Pick<WallSpec, "hostname">, ...channel: string[]): string[] => [
   `${GUEST_FOLDER}/guest`, "init", ...channel,
   "--upper", `${GUEST_FOLDER}/upper`, "--baseline", `${GUEST_FOLDER}/baseline`, "--hostname", spec.hostname,

@@ -20,7 +20,8 @@ const KNOWN_CAUSES: readonly KnownCause[] = [
     hint: "Build it: make build",
   },
   {
-    pattern: /cannot make a user namespace|cannot map user ids|No permissions to create(?: a)? new namespace|setting up uid map/i,
+    pattern:
+      /cannot make a user namespace|cannot map user ids|No permissions to create(?: a)? new namespace|setting up uid map/i,
     message: "this host does not allow user namespaces",
     hint:
       "Allow them: sysctl -w user.max_user_namespaces=15000; where they exist also kernel.unprivileged_userns_clone=1 and " +
@@ -47,13 +48,22 @@ export function startFailure(text: string, runtime?: string): ClocheError {
   const known = KNOWN_CAUSES.find(({ pattern }) => pattern.test(text));
   const reason = lastLine(text);
   const options = { details: { output: text.slice(-2000) } };
-  if (known?.pattern.test("No space left on device")) return failure("DISK_FULL", `Cannot start the sandbox: ${known.message}`, { ...options, hint: known.hint });
-  if (known) return failure("BACKEND_UNAVAILABLE", `Cannot start the sandbox: ${known.message} (${reason})`, { ...options, hint: known.hint });
-  if (runtime !== undefined) {
-    return failure("SANDBOX_START_FAILED", `Cannot start the sandbox with the OCI runtime "${runtime}": ${reason || "it ended without a word"}`, {
+  if (known?.pattern.test("No space left on device"))
+    return failure("DISK_FULL", `Cannot start the sandbox: ${known.message}`, { ...options, hint: known.hint });
+  if (known)
+    return failure("BACKEND_UNAVAILABLE", `Cannot start the sandbox: ${known.message} (${reason})`, {
       ...options,
-      hint: "Check the runtime, or unset CLOCHE_OCI_RUNTIME to use bubblewrap",
+      hint: known.hint,
     });
+  if (runtime !== undefined) {
+    return failure(
+      "SANDBOX_START_FAILED",
+      `Cannot start the sandbox with the OCI runtime "${runtime}": ${reason || "it ended without a word"}`,
+      {
+        ...options,
+        hint: "Check the runtime, or unset CLOCHE_OCI_RUNTIME to use bubblewrap",
+      },
+    );
   }
   return failure("SANDBOX_START_FAILED", `Cannot start the sandbox: ${reason || "it ended without a word"}`, options);
 }

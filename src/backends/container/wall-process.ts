@@ -1,10 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
+import { Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../../base/errors.ts";
 import {
-  type ProcessIdentity, childrenOf, identifyProcess, isProcessAlive, signalProcess,
+  type ProcessIdentity,
+  childrenOf,
+  identifyProcess,
+  isProcessAlive,
+  signalProcess,
 } from "../../base/process-identity.ts";
 import { startFailure } from "./start-failure.ts";
 
@@ -108,7 +113,7 @@ function bound(child: ChildProcess): Promise<void> {
     status.once("error", () => undefined);
     // The launcher's later failures come here too; whoever waits for the guest's hello reads them from the log.
     status.once("close", () => fail(startFailure(text.replace(/^B?E?/, "") || "the launcher ended")));
-    if ("unref" in status && typeof status.unref === "function") status.unref();
+    if (status instanceof Socket) status.unref();
   });
 }
 
