@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { URL } from "node:url";
-import { findLeftovers, sandboxPids } from "./leftovers.mjs";
+import { findLeftovers, removeEmptyCgroups, sandboxPids } from "./leftovers.mjs";
 
 const sdk = new URL("../dist/index.js", import.meta.url).href;
 
@@ -37,6 +37,7 @@ export async function openInstallation(cleanup) {
     const left = await leftAfterAWhile({ directory, home });
     if (left.length === 0) return;
     endSandboxes({ directory, home });
+    removeEmptyCgroups(home);
     throw new Error(left.join("; "));
   });
   cleanup.add("workspaces and daemon", async () => {

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { commandOf, processesInCgroup, processesNaming } from "./processes.mjs";
 
 const CGROUPS = "/sys/fs/cgroup";
+const MAX_DEPTH = 8;
 
 /** The name below which an installation keeps its cgroups. @param {string} home */
 const cgroupName = (home) => `cloche-${createHash("sha256").update(home).digest("hex").slice(0, 10)}`;
@@ -27,18 +28,31 @@ export function findLeftovers(place) {
   return [...processes, ...mounts, ...cgroupsOf(place.home).map((path) => `cgroup ${path}`)];
 }
 
-/** @param {string} home */
+/** Removes the cgroups of the installation that are empty; what is not stays, and is told. @param {string} home */
+export function removeEmptyCgroups(home) {
+  for (const path of cgroupsOf(home).reverse()) {
+    try {
+      rmdirSync(path);
+    } catch {
+      // Somebody is in it: the next look tells.
+    }
+  }
+}
+
+/** Its cgroups in every hierarchy, parents first. @param {string} home */
 function cgroupsOf(home) {
-  if (!existsSync(CGROUPS)) return [];
-  return ["", ...readdirSync(CGROUPS)]
-    .map((controller) => join(CGROUPS, controller, cgroupName(home)))
-    .flatMap((folder) => {
-      try {
-        return readdirSync(folder, { withFileTypes: true })
-          .filter((entry) => entry.isDirectory())
-          .map(({ name }) => join(folder, name));
-      } catch {
-        return []; // none here
-      }
-    });
+  const name = cgroupName(home);
+  return foldersBelow(CGROUPS, MAX_DEPTH).filter((path) => path.split("/").includes(name));
+}
+
+/** @param {string} folder @param {number} depth @returns {string[]} */
+function foldersBelow(folder, depth) {
+  if (depth === 0) return [];
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .flatMap(({ name }) => [join(folder, name), ...foldersBelow(join(folder, name), depth - 1)]);
+  } catch {
+    return []; // removed meanwhile, or not there at all
+  }
 }

@@ -5,7 +5,10 @@ import { descendants, openFiles, residentKib } from "../processes.mjs";
 
 const GOAL = { most: 1 / 30, text: "≤ 1/30" };
 const EXECS_PER_ROUND = 25;
+/** A daemon lives long: its code is compiled by then. */
+const WARM_UP_EXECS = 500;
 const LEAK_EXECS = 1000;
+const LEAK_RUNS = 3;
 /** Garbage that was not collected yet looks like growth: this much is none. */
 const LEAK_MIB = 8;
 
@@ -19,6 +22,7 @@ export async function measureExec({ installation: { cloche, daemonPid }, docker,
     return performance.now() - start;
   };
   await docker.startIdle();
+  await inARow(WARM_UP_EXECS, exec);
   const samples = await interleave({
     rounds,
     warmUp: 2,
@@ -50,11 +54,16 @@ async function measureLeak(daemon, exec) {
     processes: descendants(daemon).length,
     resident_kib: residentKib(daemon),
   });
-  await inARow(LEAK_EXECS / 4, exec); // what is made once is no leak
-  const before = look();
-  await inARow(LEAK_EXECS, exec);
-  const after = look();
-  const grown = (after.resident_kib - before.resident_kib) / 1024;
+  const looks = [look()];
+  for (let run = 0; run < LEAK_RUNS; run++) {
+    await inARow(LEAK_EXECS, exec);
+    looks.push(look());
+  }
+  // The engine's heap grows until it has its size, a leak grows for ever: it shows in every run, also in the one that grew least.
+  const growth = looks.slice(1).map((one, run) => one.resident_kib - (looks[run]?.resident_kib ?? 0));
+  const grown = Math.min(...growth) / 1024;
+  const before = /** @type {ReturnType<typeof look>} */ (looks[0]);
+  const after = /** @type {ReturnType<typeof look>} */ (looks.at(-1));
   const files = after.files - before.files;
   const processes = after.processes - before.processes;
   return {
@@ -67,7 +76,7 @@ async function measureLeak(daemon, exec) {
     ratio: null,
     goal: `0 fds, 0 processes, ≤ ${LEAK_MIB} MiB`,
     holds: files <= 0 && processes <= 0 && grown <= LEAK_MIB,
-    note: `${files} more fds (now ${after.files}), ${processes} more processes, ${grown.toFixed(1)} MiB more resident (now ${(after.resident_kib / 1024).toFixed(0)} MiB)`,
-    details: { before, after },
+    note: `${files} more fds (now ${after.files}), ${processes} more processes after ${LEAK_RUNS} × ${LEAK_EXECS}; resident MiB: ${looks.map((one) => (one.resident_kib / 1024).toFixed(0)).join(" → ")}`,
+    details: { looks },
   };
 }

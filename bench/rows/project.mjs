@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
@@ -36,7 +37,7 @@ export async function measureProject({ installation: { cloche, directory }, roun
     },
   });
   const { project: ours = [], empty = [], find = [], node = [] } = samples;
-  // The scan that counts is one in the daemon's own language: every folder read, every file looked at, nothing kept.
+  // The scan that counts is one in the daemon's own language; what `find` takes is shown beside it.
   const allowed = 2 * median(empty) + median(node);
   return [
     {
@@ -50,7 +51,7 @@ export async function measureProject({ installation: { cloche, directory }, roun
       goal: "≤ 1",
       holds: median(ours) <= allowed,
       note:
-        `empty ${median(empty).toFixed(1)} ms, scan ${median(node).toFixed(0)} ms (lstat in Node), ${median(find).toFixed(0)} ms (find); ` +
+        `empty ${median(empty).toFixed(1)} ms, scan ${median(node).toFixed(0)} ms (in Node), ${median(find).toFixed(0)} ms (find); ` +
         `against find the ratio is ${(median(ours) / (2 * median(empty) + median(find))).toFixed(2)}; the first import took ${(importMs / 1000).toFixed(1)} s`,
       details: { import_ms: importMs, ...samples },
     },
@@ -67,18 +68,23 @@ function writeProject(project) {
   }
 }
 
-/** @param {string} project */
+/** The least that tells one state of a project from another: every folder read, every file looked at, one digest. @param {string} project */
 function scanWithNode(project) {
   const start = performance.now();
+  const digest = createHash("sha256");
   const pending = [project];
   let count = 0;
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      const path = join(folder, entry.name);
-      if (lstatSync(path).isDirectory()) pending.push(path);
+    let text = "";
+    for (const name of readdirSync(folder).sort()) {
+      const path = join(folder, name);
+      const stats = lstatSync(path, { bigint: true });
+      if (stats.isDirectory()) pending.push(path);
       else count++;
+      text += `${path} ${stats.mode} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino}\n`;
     }
+    digest.update(text);
   }
-  if (count !== FILES) throw new Error(`the project has ${count} files`);
+  if (count !== FILES || digest.digest().length === 0) throw new Error(`the project has ${count} files`);
   return performance.now() - start;
 }

@@ -86,7 +86,8 @@ export const OPERATIONS = {
   readWorkspaceFile: z.strictObject({
     workspace_id: workspaceId,
     path,
-    max_bytes: z.number().int().min(1).max(268_435_456).optional(),
+    // What of it is escaped takes six characters in JSON, and a string of that has to be possible.
+    max_bytes: z.number().int().min(1).max(67_108_864).optional(),
   }),
   writeWorkspaceFile: z.strictObject({
     workspace_id: workspaceId,

@@ -174,7 +174,8 @@ export class Cloche implements AsyncDisposable {
       ...input,
       backend: input.backend ?? (this.#env["CLOCHE_BACKEND"] || undefined),
       oci_runtime: input.oci_runtime ?? (this.#env["CLOCHE_OCI_RUNTIME"] || undefined),
-      seed_path: input.seed_path === undefined ? undefined : resolve(input.seed_path),
+      // An empty path is a variable that was not set, not the folder we happen to be in: the daemon refuses it.
+      seed_path: input.seed_path && resolve(input.seed_path),
     };
   }
 }

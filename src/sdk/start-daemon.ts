@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, watch } from "node:fs";
+import { closeSync, existsSync, type FSWatcher, mkdirSync, openSync, watch } from "node:fs";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { errnoOf, messageOf } from "../base/errors.ts";
@@ -24,6 +24,8 @@ const READY_DEADLINE_MS = 30_000;
 const OTHER_DEADLINE_MS = 15_000;
 /** How long another one may take to listen before we try to be the one. */
 const OTHER_PATIENCE_MS = 500;
+/** Between two looks at a folder that cannot be watched. */
+const UNWATCHED_PAUSE_MS = 20;
 
 /** Returns when a daemon listens in this home: the one started here, or one that was quicker. */
 export async function startDaemon(start: DaemonStart): Promise<void> {
@@ -165,18 +167,23 @@ interface FolderChanges {
 
 function watchFolder(folder: string): FolderChanges {
   let tell: () => void = () => undefined;
-  const watcher = watch(folder, () => tell());
-  // The deadline still holds when the folder can no longer be watched.
-  watcher.on("error", () => tell());
+  let watcher: FSWatcher | undefined;
+  try {
+    watcher = watch(folder, () => tell());
+    // The deadline still holds when the folder can no longer be watched.
+    watcher.on("error", () => tell());
+  } catch {
+    // The user's inotify instances are all in use: looking now and then does as well.
+  }
   return {
     next: (timeoutMs) =>
       new Promise((resolve) => {
-        const timer = setTimeout(resolve, timeoutMs);
+        const timer = setTimeout(resolve, watcher ? timeoutMs : Math.min(timeoutMs, UNWATCHED_PAUSE_MS));
         tell = () => {
           clearTimeout(timer);
           resolve();
         };
       }),
-    close: () => watcher.close(),
+    close: () => watcher?.close(),
   };
 }

@@ -65,6 +65,9 @@ export async function exportPath(
 ): Promise<Exported> {
   const relative = toWorkspaceRelative(path);
   const files = await live.files();
+  if ((await files.stat("workspace", relative, { shownPath: path })).type === "other") {
+    throw failure("FILE_WRONG_TYPE", `Cannot export "${path}": it is no file, folder or link`);
+  }
   const { artifactType } = await writeExport(
     files.treeOut("workspace", relative),
     outputPath,

@@ -10,7 +10,8 @@ interface KnownCause {
 /** What a host most often lacks, with the one thing to do about it. The text is the launcher's or bubblewrap's. */
 const KNOWN_CAUSES: readonly KnownCause[] = [
   {
-    pattern: /cannot run bwrap: No such file/,
+    // Denied when a folder of PATH is closed to the sandbox's root: then it was in none of the others.
+    pattern: /cannot run bwrap: (?:No such file|Permission denied)/,
     message: "bubblewrap is not installed",
     hint: "Install it: apt-get install bubblewrap",
   },

@@ -7,7 +7,7 @@ import { parseCount } from "../option-values.ts";
 import { writeAll } from "../write-all.ts";
 
 const DEFAULT_MAX_BYTES = 65_536;
-const WHOLE_FILE_MAX_BYTES = 268_435_456;
+const WHOLE_FILE_MAX_BYTES = 67_108_864;
 
 export const command = defineCommand({
   words: ["workspace", "file", "read"],
@@ -29,12 +29,14 @@ export const command = defineCommand({
   async run(context) {
     const { "max-bytes": maxBytes, "content-only": contentOnly } = context.values;
     const client = await context.connect();
-    const file = await client.readWorkspaceFile(context.argument("ID"), context.argument("PATH"), {
-      max_bytes: maxBytes ?? (contentOnly ? WHOLE_FILE_MAX_BYTES : DEFAULT_MAX_BYTES),
-    });
+    const read = (max_bytes: number) =>
+      client.readWorkspaceFile(context.argument("ID"), context.argument("PATH"), { max_bytes });
+    let file = await read(maxBytes ?? DEFAULT_MAX_BYTES);
     // Whoever asks for the content alone takes it for the whole file.
     if (contentOnly && maxBytes === undefined && file.truncated) {
-      throw failure("FILE_TOO_LARGE", `Cannot read "${file.path}" as a whole: it has ${formatBytes(file.size_bytes)}`);
+      if (file.size_bytes <= WHOLE_FILE_MAX_BYTES) file = await read(WHOLE_FILE_MAX_BYTES);
+      if (file.truncated)
+        throw failure("FILE_TOO_LARGE", `Cannot read "${file.path}" as a whole: it has ${formatBytes(file.size_bytes)}`);
     }
     if (context.json) {
       await context.print(file, () => "");
