@@ -16,8 +16,10 @@ export interface WallSpec {
   /** The workspace's own folder, made by the caller, owned by the backend until `destroy`. */
   readonly directory: string;
   readonly rootfs: Rootfs;
-  /** Read-only tree that is the lower layer of `/workspace`. */
+  /** Read-only tree that is the lowest layer of `/workspace`. */
   readonly baseline: string;
+  /** Folders of read-only layers over the baseline, bottom first, as `copyLayer` made them. */
+  readonly layers: readonly string[];
   readonly hostname: string;
   readonly limits: WallLimits;
   /** An OCI runtime instead of bubblewrap: `runsc`, `runc`, `crun` or a path. */
@@ -63,6 +65,11 @@ export interface Backend {
   start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Wall>;
   /** Finds a wall of an earlier daemon; undefined when it is gone. */
   adopt(directory: string, record: WallRecord): Promise<Wall | undefined>;
+  /**
+   * Copies what a sandbox has written to `/workspace` so far, whether it runs or not, into a new folder that later walls take as a layer. Costs
+   * what was written. `target` does not exist before; on failure it does not after. Gives its size in bytes.
+   */
+  copyLayer(directory: string, target: string, signal: AbortSignal | undefined): Promise<number>;
   /** Removes what a workspace left: processes, cgroups, layers. Works after any crash and without a record. Idempotent. */
   remove(workspaceId: string, directory: string): Promise<void>;
 }

@@ -1,5 +1,8 @@
-import type { JournalEntry } from "../model/exec.ts";
+import type { Command, JournalEntry } from "../model/exec.ts";
 import type { NetworkPolicy, WorkspaceState } from "../model/names.ts";
+import type { Readiness, ServiceState } from "../model/service.ts";
+import type { ShellState } from "../model/shell.ts";
+import type { WorkspaceEvent } from "../model/summary.ts";
 import type { Labels, WorkspaceSeed } from "../model/workspace.ts";
 import type { WallLimits, WallRecord } from "./backend.ts";
 
@@ -25,7 +28,45 @@ export interface StoredWorkspace {
   seed: WorkspaceSeed;
   /** The cached tree under `/workspace`; kept from pruning while the workspace is there. */
   baseline: string;
+  /** Ids of the read-only layers over the baseline, bottom first: what it was reset to or forked from. */
+  layers: string[];
+  /** Counts its sandboxes: a reset makes a new one beside the old before it lets the old one go. */
+  generation: number;
+  /** When it was created or last reset. */
+  sessionStartedAt: number;
+  /** Names only; a value is never stored. */
+  secrets: { name: string; source_kind: "literal" | "file" }[];
   wall: WallRecord | null;
+}
+
+export interface StoredSnapshot {
+  snapshotName: string;
+  createdAt: number;
+  sizeBytes: number;
+  /** Over the workspace's baseline, bottom first. */
+  layers: string[];
+}
+
+export interface StoredService {
+  serviceName: string;
+  command: Command;
+  cwd: string;
+  readiness: Readiness | null;
+  state: ServiceState;
+  startedAt: number;
+  readyAt: number | null;
+  endedAt: number | null;
+  exitCode: number | null;
+  publishedPorts: { guest_port: number; host_port: number; host: string }[];
+}
+
+export interface StoredShell {
+  shellId: string;
+  cwd: string;
+  cols: number;
+  rows: number;
+  state: ShellState;
+  exitCode: number | null;
 }
 
 /** Synchronous: each call is one committed transaction when it returns. */
@@ -38,8 +79,34 @@ export interface Store {
   findByPrefix(prefix: string): string[];
   /** Newest activity first, then newest creation, then id. */
   listWorkspaces(): StoredWorkspace[];
-  /** Removes the workspace and its journal. */
+  /** Removes the workspace and all that belongs to it. */
   deleteWorkspace(workspaceId: string): void;
+  /** Changes the fields given and removes journal, events, services and shells, in one transaction; snapshots stay. */
+  resetWorkspace(workspaceId: string, fields: Partial<Omit<StoredWorkspace, "workspaceId">>): void;
+
+  /** False, and nothing changed, when there is one of that name. */
+  insertSnapshot(workspaceId: string, snapshot: StoredSnapshot): boolean;
+  findSnapshot(workspaceId: string, snapshotName: string): StoredSnapshot | undefined;
+  /** Oldest first; without the baseline. */
+  listSnapshots(workspaceId: string): StoredSnapshot[];
+  deleteSnapshot(workspaceId: string, snapshotName: string): boolean;
+  /** Ids of every layer that a workspace or a snapshot stands on. */
+  listLayers(): Set<string>;
+
+  /** Inserts or replaces. */
+  putService(workspaceId: string, service: StoredService): void;
+  findService(workspaceId: string, serviceName: string): StoredService | undefined;
+  /** By name. */
+  listServices(workspaceId: string): StoredService[];
+  /** Inserts or replaces. */
+  putShell(workspaceId: string, shell: StoredShell): void;
+  findShell(workspaceId: string, shellId: string): StoredShell | undefined;
+  listShells(workspaceId: string): StoredShell[];
+  deleteShell(workspaceId: string, shellId: string): void;
+
+  insertEvent(workspaceId: string, event: WorkspaceEvent): void;
+  /** In the order they happened. */
+  listEvents(workspaceId: string): WorkspaceEvent[];
 
   /** Gives the next sequence and writes the entry as `running`, in one transaction. */
   beginCommand(workspaceId: string, entry: Omit<JournalEntry, "sequence" | "state">): number;

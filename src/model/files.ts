@@ -59,3 +59,23 @@ export interface Diff {
   /** All patches together; `git apply` accepts it. */
   patch: string;
 }
+
+export interface PatchApplied {
+  workspace_id: string;
+  changed: boolean;
+  files: { path: string; status: ChangeStatus; old_path?: string }[];
+}
+
+export interface SyncPushed {
+  workspace_id: string;
+  source_path: string;
+  dest: string;
+  files: number;
+}
+
+export interface DiskExported {
+  workspace_id: string;
+  output_path: string;
+  format: "tar" | "ext4";
+  size_bytes: number;
+}

@@ -1,8 +1,21 @@
 import type { Environment, EnvironmentDetail, EnvironmentList, EnvironmentsPruned } from "./environment.ts";
 import type { ExecResult, Journal } from "./exec.ts";
-import type { Diff, Exported, FileContent, FileList, FileWritten } from "./files.ts";
+import type {
+  Diff,
+  DiskExported,
+  Exported,
+  FileContent,
+  FileList,
+  FileWritten,
+  PatchApplied,
+  SyncPushed,
+} from "./files.ts";
 import type { DaemonStatus, Health } from "./health.ts";
 import type { OperationName } from "./operations.ts";
+import type { Service, ServiceList, ServiceLogs } from "./service.ts";
+import type { Shell, ShellClosed, ShellOutput, ShellSignalled, ShellWritten } from "./shell.ts";
+import type { SnapshotDeleted, SnapshotList, SnapshotMade, WorkspaceReset } from "./snapshot.ts";
+import type { Summary } from "./summary.ts";
 import type { DeletedWorkspace, Workspace, WorkspaceList } from "./workspace.ts";
 
 /** What each operation answers. Streams (`streamWorkspace`, `attachCommand`) answer frames and end with an exec result. */
@@ -12,6 +25,9 @@ export interface OperationResults {
   statusWorkspace: Workspace;
   updateWorkspace: Workspace;
   deleteWorkspace: DeletedWorkspace;
+  stopWorkspace: Workspace;
+  startWorkspace: Workspace;
+  summarizeWorkspace: Summary;
   execWorkspace: ExecResult;
   streamWorkspace: ExecResult;
   attachCommand: ExecResult;
@@ -21,8 +37,30 @@ export interface OperationResults {
   listWorkspaceFiles: FileList;
   readWorkspaceFile: FileContent;
   writeWorkspaceFile: FileWritten;
+  applyWorkspacePatch: PatchApplied;
   diffWorkspace: Diff;
   exportWorkspace: Exported;
+  pushWorkspaceSync: SyncPushed;
+  listWorkspaceDisk: FileList;
+  readWorkspaceDisk: FileContent;
+  exportWorkspaceDisk: DiskExported;
+  createSnapshot: SnapshotMade;
+  listSnapshots: SnapshotList;
+  deleteSnapshot: SnapshotDeleted;
+  resetWorkspace: WorkspaceReset;
+  forkWorkspace: Workspace;
+  startService: Service;
+  listServices: ServiceList;
+  statusService: Service;
+  logsService: ServiceLogs;
+  stopService: Service;
+  openShell: Shell;
+  readShell: ShellOutput;
+  writeShell: ShellWritten;
+  signalShell: ShellSignalled;
+  resizeShell: Shell;
+  closeShell: ShellClosed;
+  attachShell: Shell;
   listEnvironments: EnvironmentList;
   pullEnvironment: Environment;
   inspectEnvironment: EnvironmentDetail;

@@ -6,6 +6,7 @@ import { failure } from "../model/error-codes.ts";
 import { AGENT } from "../model/names.ts";
 import type { ExecResult } from "../model/exec.ts";
 import type { RunningCommand } from "./running-command.ts";
+import type { Secrets } from "./secrets.ts";
 
 /** How long after a broken connection its sandbox may take to be gone. */
 const END_PATIENCE_MS = 2000;
@@ -21,15 +22,17 @@ export interface AdoptedCommand {
 export class LiveWorkspace {
   readonly workspaceId: string;
   readonly wall: Wall;
+  readonly secrets: Secrets;
   readonly commands = new Map<number, RunningCommand>();
   readonly adopted = new Map<number, AdoptedCommand>();
   readonly #onLost: (reason: string) => void;
   #client: Promise<GuestClient> | undefined;
   #closed = false;
 
-  constructor(workspaceId: string, wall: Wall, onLost: (reason: string) => void) {
+  constructor(workspaceId: string, wall: Wall, secrets: Secrets, onLost: (reason: string) => void) {
     this.workspaceId = workspaceId;
     this.wall = wall;
+    this.secrets = secrets;
     this.#onLost = onLost;
   }
 

@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { path, workspaceId } from "./fields.ts";
+
+const MAX_TEXT = 67_108_864;
+const maxBytes = z.number().int().min(1).max(268_435_456).optional();
+const list = z.strictObject({ workspace_id: workspaceId, path: path.optional(), recursive: z.boolean().optional() });
+const read = z.strictObject({ workspace_id: workspaceId, path, max_bytes: maxBytes });
+
+export const fileOperations = {
+  listWorkspaceFiles: list,
+  readWorkspaceFile: read,
+  writeWorkspaceFile: z.strictObject({
+    workspace_id: workspaceId,
+    path,
+    text: z.string().max(MAX_TEXT),
+    mode: z.number().int().min(0).max(0o777).optional(),
+  }),
+  applyWorkspacePatch: z.strictObject({ workspace_id: workspaceId, patch: z.string().min(1).max(MAX_TEXT) }),
+  diffWorkspace: z.strictObject({ workspace_id: workspaceId }),
+  exportWorkspace: z.strictObject({ workspace_id: workspaceId, path, output_path: path }),
+  pushWorkspaceSync: z.strictObject({ workspace_id: workspaceId, source_path: path, dest: path.optional() }),
+  // Of a stopped workspace
+  listWorkspaceDisk: list,
+  readWorkspaceDisk: read,
+  exportWorkspaceDisk: z.strictObject({
+    workspace_id: workspaceId,
+    output_path: path,
+    format: z.enum(["tar", "ext4"]).optional(),
+  }),
+};

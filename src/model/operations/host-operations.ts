@@ -1,0 +1,13 @@
+import { z } from "zod";
+
+const environment = z.strictObject({ environment: z.string().min(1) });
+
+export const hostOperations = {
+  listEnvironments: z.strictObject({}),
+  pullEnvironment: environment,
+  inspectEnvironment: environment,
+  pruneEnvironments: z.strictObject({}),
+  doctor: z.strictObject({ oci_runtime: z.string().min(1).max(4096).optional() }),
+  daemonStatus: z.strictObject({}),
+  stopDaemon: z.strictObject({}),
+};

@@ -1,0 +1,63 @@
+import type { Command } from "./exec.ts";
+import type { ChangeStatus, DiffEntry } from "./files.ts";
+import type { ServiceState } from "./service.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { Labels } from "./workspace.ts";
+
+/** What happened to a workspace beside its commands, in the order it happened; cleared by a reset. */
+export type WorkspaceEvent =
+  | { kind: "file_write"; at: number; path: string; bytes_written: number }
+  | { kind: "patch_apply"; at: number; files: { path: string; status: ChangeStatus }[] }
+  | { kind: "sync_push"; at: number; source_path: string; dest: string; files: number }
+  | { kind: "export"; at: number; workspace_path: string; output_path: string; artifact_type: string }
+  | {
+      kind: "service_start" | "service_stop" | "service_failed";
+      at: number;
+      service_name: string;
+      exit_code: number | null;
+    }
+  | { kind: "snapshot_create" | "snapshot_delete"; at: number; snapshot_name: string };
+
+export interface CommandOutline {
+  sequence: number;
+  command: Command;
+  exit_code: number;
+  timed_out: boolean;
+  duration_ms: number;
+  started_at: number;
+}
+
+export interface Summary {
+  workspace_id: string;
+  name: string | null;
+  labels: Labels;
+  environment: string;
+  state: string;
+  last_activity_at: number;
+  /** When the workspace was created, or last reset. */
+  session_started_at: number;
+  outcome: {
+    command_count: number;
+    last_command: CommandOutline | null;
+    service_count: number;
+    running_service_count: number;
+    export_count: number;
+    snapshot_count: number;
+    reset_count: number;
+  };
+  commands: { total: number; recent: CommandOutline[] };
+  edits: { recent: WorkspaceEvent[] };
+  changes: {
+    available: boolean;
+    reason: string | null;
+    changed: boolean;
+    summary: { total: number } & Record<ChangeStatus, number>;
+    entries: Omit<DiffEntry, "patch">[];
+  };
+  services: {
+    current: { service_name: string; state: ServiceState; exit_code: number | null }[];
+    recent: WorkspaceEvent[];
+  };
+  artifacts: { exports: { workspace_path: string; output_path: string; artifact_type: string; at: number }[] };
+  snapshots: { named_count: number; recent: Snapshot[] };
+}
