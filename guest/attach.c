@@ -75,6 +75,16 @@ bool attach_deliver(struct stream *s) {
   return sent;
 }
 
+/* EXIT comes with the end of the process, whether or not its output was read; whoever reads that gets an EXIT of its own. */
+static void deliver_watch(struct stream *s) {
+  struct process *p = s->process;
+  if (!p->known) return;
+  if (!s->started) send_started(s, p);
+  if (!p->exited) return;
+  send_exit(s, p);
+  stream_close(s);
+}
+
 void attach_resume(struct stream *s) {
   uint32_t id = s->id;
   struct connection *c = s->connection;
@@ -88,6 +98,7 @@ void attach_deliver_all(struct process *p) {
   for (struct stream *s = p->attached; s; s = next) {
     next = s->next_attached;
     if (s->kind == STREAM_PROCESS) attach_resume(s);
+    else if (s->kind == STREAM_WATCH) deliver_watch(s);
   }
 }
 
@@ -100,6 +111,11 @@ static void link_stream(struct stream *s, struct process *p) {
 void attach_stream(struct stream *s, struct process *p) {
   link_stream(s, p);
   attach_resume(s);
+}
+
+void attach_watcher(struct stream *s, struct process *p) {
+  link_stream(s, p);
+  deliver_watch(s);
 }
 
 void attach_waiter(struct stream *s, struct process *p) { link_stream(s, p); }

@@ -10,6 +10,8 @@ struct process;
 
 /* Puts a stream on a process and sends what it can have by now. */
 void attach_stream(struct stream *s, struct process *p);
+/* Puts a stream there that wants STARTED and EXIT only. It is no reader: nothing waits for it. */
+void attach_watcher(struct stream *s, struct process *p);
 /* Puts a stream there that only waits for the process to be gone. */
 void attach_waiter(struct stream *s, struct process *p);
 /* OK for every stream that waits. */

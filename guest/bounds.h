@@ -9,6 +9,7 @@
 #define MAX_TAG_BYTES 4096u
 #define MAX_ARGUMENTS 65536u
 #define MAX_RLIMITS 32u
+#define MAX_LAYERS 64u /* of /workspace, over its baseline */
 
 #define CHUNK_BYTES 65536u               /* one read, one DATA */
 #define INPUT_WINDOW 65536u              /* stdin bytes that a host may send ahead */

@@ -1,13 +1,17 @@
-/* What the writable layer of /workspace changes about the baseline below it. */
+/*
+ * What /workspace changes about its baseline. Where something may have changed is told by the layers in between; what it is now is
+ * told by /workspace itself, so that whiteouts, opaque folders and what one layer does to another need no understanding here. The
+ * work follows what the layers hold, not the size of the tree.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "builtin.h"
 #include "contents.h"
 #include "folder.h"
@@ -44,8 +48,10 @@ static bool look(int folder, const char *name, struct stat *st) {
   return false;
 }
 
+static int try_folder(int at, const char *name) { return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }
+
 static int open_folder(int at, const char *name) {
-  int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int fd = try_folder(at, name);
   if (fd < 0) give_up_on("Cannot read the folder", trail.path);
   return fd;
 }
@@ -55,8 +61,6 @@ static struct names names_of(int folder) {
   if (!names_read(folder, &names)) give_up_on("Cannot read the folder", trail.path);
   return names;
 }
-
-static bool is_whiteout(const struct stat *st) { return S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0); }
 
 static bool has_mark(int folder, const char *name) {
   char value = 0;
@@ -86,17 +90,16 @@ static void add_deleted(int base, const char *name, const struct stat *before) {
   close(folder);
 }
 
-static bool same_link(int upper, int base, const char *name) {
+static bool same_link(int merged, int base, const char *name) {
   char now[PATH_MAX];
   char before[PATH_MAX];
-  place_link(upper, name, now);
-  place_link(base, name, before);
-  return strcmp(now, before) == 0;
+  ssize_t length = readlinkat(merged, name, now, sizeof now);
+  return length >= 0 && readlinkat(base, name, before, sizeof before) == length && memcmp(now, before, (size_t)length) == 0;
 }
 
-static bool same_file(int upper, int base, const char *name) {
+static bool same_file(int merged, int base, const char *name) {
   struct stat st;
-  int now = contents_open(upper, name, &st);
+  int now = contents_open(merged, name, &st);
   int before = contents_open(base, name, &st);
   /* What cannot be read cannot be shown to be the same. */
   bool same = now >= 0 && before >= 0 && contents_equal(now, before);
@@ -105,40 +108,85 @@ static bool same_file(int upper, int base, const char *name) {
   return same;
 }
 
-static bool is_same(int upper, int base, const char *name, const struct stat *now, const struct stat *before) {
+static bool is_same(int merged, int base, const char *name, const struct stat *now, const struct stat *before) {
   if ((now->st_mode & 07777) != (before->st_mode & 07777) && !S_ISLNK(now->st_mode)) return false;
   if (size_of(now) != size_of(before)) return false;
-  if (S_ISLNK(now->st_mode)) return same_link(upper, base, name);
-  if (S_ISREG(now->st_mode)) return same_file(upper, base, name);
+  if (S_ISLNK(now->st_mode)) return same_link(merged, base, name);
+  if (S_ISREG(now->st_mode)) return same_file(merged, base, name);
   return now->st_rdev == before->st_rdev;
 }
 
-static void walk(int upper, int base);
+/* The folders of the layers at one path, from the top down, as far as they show. */
+struct stack {
+  int folders[MAX_LAYERS + 1];
+  size_t count;
+  bool hides; /* nothing of the baseline shows through */
+};
 
-static void compare_folder(int upper, int base, const char *name, const struct stat *now, const struct stat *before) {
-  int folder = open_folder(upper, name);
-  int below = before && S_ISDIR(before->st_mode) ? open_folder(base, name) : -1;
-  if (before && !S_ISDIR(before->st_mode)) add('T', now, before);
-  walk(folder, below);
-  close(folder);
-  if (below >= 0) close(below);
+static void push(struct stack *stack, int folder) { stack->folders[stack->count++] = folder; }
+
+/* What the layers have of a folder below. The first that has something else there, or an opaque folder, hides the rest. */
+static void descend(const struct stack *above, const char *name, struct stack *below) {
+  below->count = 0;
+  below->hides = above->hides;
+  for (size_t i = 0; i < above->count; i++) {
+    struct stat st;
+    if (!look(above->folders[i], name, &st)) continue;
+    if (!S_ISDIR(st.st_mode)) {
+      below->hides = true;
+      return;
+    }
+    int folder = try_folder(above->folders[i], name);
+    if (folder >= 0) push(below, folder);
+    /* One that is closed to the user may be open in a layer above: then all of it is compared. */
+    if (folder < 0 || is_opaque(folder)) {
+      below->hides = true;
+      return;
+    }
+  }
 }
 
-static void compare(int upper, int base, const char *name) {
+static void leave(const struct stack *stack) {
+  for (size_t i = 0; i < stack->count; i++) close(stack->folders[i]);
+}
+
+static void walk(const struct stack *stack, int merged, int base);
+
+static void compare_folder(const struct stack *stack, int merged, int base, const char *name, const struct stat *now,
+                           const struct stat *before) {
+  int folder = try_folder(merged, name);
+  if (folder < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+    /* Gone since the first look. */
+    if (before) add_deleted(base, name, before);
+    return;
+  }
+  if (folder < 0) give_up_on("Cannot read the folder", trail.path);
+  struct stack *below = need(malloc(sizeof *below));
+  int base_folder = before && S_ISDIR(before->st_mode) ? open_folder(base, name) : -1;
+  if (before && !S_ISDIR(before->st_mode)) add('T', now, before);
+  descend(stack, name, below);
+  walk(below, folder, base_folder);
+  leave(below);
+  free(below);
+  close(folder);
+  if (base_folder >= 0) close(base_folder);
+}
+
+static void compare(const struct stack *stack, int merged, int base, const char *name) {
   struct stat now;
   struct stat before;
-  if (!look(upper, name, &now)) return;
+  bool is = look(merged, name, &now);
   bool was = look(base, name, &before);
-  if (is_whiteout(&now)) {
+  if (!is) {
     if (was) add_deleted(base, name, &before);
   } else if (S_ISDIR(now.st_mode)) {
-    compare_folder(upper, base, name, &now, was ? &before : NULL);
+    compare_folder(stack, merged, base, name, &now, was ? &before : NULL);
   } else if (!was) {
     add('A', &now, NULL);
   } else if ((now.st_mode & S_IFMT) != (before.st_mode & S_IFMT)) {
     add('T', &now, &before);
     if (S_ISDIR(before.st_mode)) add_deleted(base, name, &before);
-  } else if (!is_same(upper, base, name, &now, &before)) {
+  } else if (!is_same(merged, base, name, &now, &before)) {
     add('M', &now, &before);
   }
 }
@@ -146,29 +194,29 @@ static void compare(int upper, int base, const char *name) {
 /* What git keeps for itself is no change to the project. */
 static bool is_git(const char *name) { return trail.length == 0 && strcmp(name, ".git") == 0; }
 
-/* What an opaque folder hides and does not have itself. */
-static void add_hidden(int upper, int base) {
-  struct names names = names_of(base);
-  for (size_t i = 0; i < names.count; i++) {
-    struct stat st;
-    if (is_git(names.list[i])) continue;
-    size_t back = trail_enter(&trail, names.list[i]);
-    if (!look(upper, names.list[i], &st) && look(base, names.list[i], &st)) add_deleted(base, names.list[i], &st);
-    trail_leave(&trail, back);
+/* Every name in a folder that may differ, once, sorted. */
+static struct names candidates(const struct stack *stack, int merged, int base) {
+  struct names all = {0};
+  if (stack->hides || base < 0) {
+    /* Nothing shows through, so all of both sides is what there is to compare. */
+    names_add(&all, names_of(merged));
+    if (base >= 0) names_add(&all, names_of(base));
+  } else {
+    for (size_t i = 0; i < stack->count; i++) names_add(&all, names_of(stack->folders[i]));
   }
-  names_free(&names);
+  names_unite(&all);
+  return all;
 }
 
-static void walk(int upper, int base) {
-  struct names names = names_of(upper);
+static void walk(const struct stack *stack, int merged, int base) {
+  struct names names = candidates(stack, merged, base);
   for (size_t i = 0; i < names.count; i++) {
     if (is_git(names.list[i])) continue;
     size_t back = trail_enter(&trail, names.list[i]);
-    compare(upper, base, names.list[i]);
+    compare(stack, merged, base, names.list[i]);
     trail_leave(&trail, back);
   }
   names_free(&names);
-  if (base >= 0 && is_opaque(upper)) add_hidden(upper, base);
 }
 
 static int by_path(const void *a, const void *b) {
@@ -177,7 +225,10 @@ static int by_path(const void *a, const void *b) {
 
 uint64_t builtin_changes(char *const *arguments) {
   uint64_t limit = argument_number(arguments[0]);
-  walk(argument_root("upper")->fd, argument_root("baseline")->fd);
+  struct stack stack = {0};
+  push(&stack, argument_root("upper")->fd);
+  for (size_t i = layer_count; i > 0; i--) push(&stack, layer_fds[i - 1]);
+  walk(&stack, argument_root("workspace")->fd, argument_root("baseline")->fd);
   if (change_count) qsort(changes, change_count, sizeof *changes, by_path);
   for (size_t i = 0; i < change_count && (limit == 0 || i < limit); i++) {
     const struct change *c = &changes[i];

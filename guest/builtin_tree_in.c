@@ -1,5 +1,10 @@
+/*
+ * A tree from the host. All of it is received into a staging folder first; only when its end has come is it put in place, and when
+ * that fails half-way everything goes back.
+ */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,88 +15,37 @@
 #include "records.h"
 #include "resolve.h"
 #include "sink.h"
+#include "staging.h"
+#include "tree_commit.h"
 
-/* Folders get their mode and time at the end: a read-only one could not be filled. */
-struct made {
-  struct made *next;
-  uint32_t mode;
-  struct timespec mtime;
-  char path[];
-};
+static char prefix[2 * PATH_MAX]; /* of the target, from the folder that is there already */
+static struct tree_step *first;
+static struct tree_step **last = &first;
 
-static struct place target;
-static int base = -1;          /* the folder at the target */
-static int parent = -1;        /* of the present member; kept, as members of a folder follow each other */
-static char parent_path[PATH_MAX];
-static struct made *made;
-
-static int open_folder(int at, const char *name) { return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }
-
-/* SECURITY: members are walked part by part and no link is followed, so none can be aimed elsewhere (G-11) */
-static int enter(int at, const char *name, const char *path) {
-  struct stat st;
-  int fd = open_folder(at, name);
-  if (fd < 0 && errno == ENOENT && mkdirat(at, name, 0755) == 0) fd = open_folder(at, name);
-  if (fd >= 0) return fd;
-  if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)) {
-    give_up(ELOOP, "The member \"%s\" passes through a link", path);
+static void check_parts(const char *path) {
+  for (const char *part = path;; part++) {
+    size_t length = strcspn(part, "/");
+    bool dots = (length == 1 && part[0] == '.') || (length == 2 && part[0] == '.' && part[1] == '.');
+    if (length == 0 || length > NAME_MAX || dots) give_up(EINVAL, "The member \"%s\" has a path that is not allowed", path);
+    part += length;
+    if (*part == 0) return;
   }
-  give_up_on("Cannot enter the folder of", path);
 }
 
-static void check_part(const char *part, const char *path) {
-  bool wrong = part[0] == 0 || strcmp(part, ".") == 0 || strcmp(part, "..") == 0 || strlen(part) > NAME_MAX;
-  if (wrong) give_up(EINVAL, "The member \"%s\" has a path that is not allowed", path);
-}
-
-static void open_base(void) {
-  if (base >= 0) return;
-  base = enter(target.parent, target.name, "");
-}
-
-/* Sets `parent` to the folder of a member and returns its name there. */
-static const char *find_parent(const char *path) {
-  char parts[PATH_MAX];
-  const char *slash = strrchr(path, '/');
-  const char *name = slash ? slash + 1 : path;
-  size_t length = slash ? (size_t)(slash - path) : 0;
-  check_part(name, path);
-  if (parent >= 0 && strlen(parent_path) == length && memcmp(parent_path, path, length) == 0) return name;
-  open_base();
-  int at = openat(base, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (at < 0) give_up_on("Cannot enter the folder of", path);
-  memcpy(parts, path, length);
-  parts[length] = 0;
-  for (char *rest = parts; slash && rest;) {
-    char *part = rest;
-    rest = strchr(rest, '/');
-    if (rest) *rest++ = 0;
-    check_part(part, path);
-    int below = enter(at, part, path);
-    close(at);
-    at = below;
-  }
-  if (parent >= 0) close(parent);
-  parent = at;
-  memcpy(parent_path, path, length);
-  parent_path[length] = 0;
-  return name;
-}
-
-static void remember(const struct member *m) {
-  struct made *one = need(malloc(sizeof *one + strlen(m->path) + 1));
-  *one = (struct made){.next = made, .mode = m->mode, .mtime = m->mtime};
-  memcpy(one->path, m->path, strlen(m->path) + 1);
-  made = one;
-}
-
-static void take_folder(const struct member *m, int at, const char *name) {
-  struct stat st;
-  bool there = fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-  if (there && S_ISDIR(st.st_mode)) return;
-  if (there && unlinkat(at, name, 0) != 0) give_up_on("Cannot replace", m->path);
-  if (mkdirat(at, name, 0700) != 0) give_up_on("Cannot make the folder", m->path);
-  remember(m);
+static struct tree_step *add_step(uint8_t type, const char *path) {
+  size_t before = strlen(prefix);
+  size_t length = strlen(path);
+  /* The empty path is the target itself. */
+  if (length > 0) check_parts(path);
+  struct tree_step *s = need(calloc(1, sizeof *s + before + length + 2));
+  s->type = type;
+  memcpy(s->path, prefix, before);
+  if (before > 0 && length > 0) s->path[before++] = '/';
+  memcpy(s->path + before, path, length + 1);
+  s->shown = length > 0 ? s->path + before : s->path;
+  *last = s;
+  last = &s->next;
+  return s;
 }
 
 static uint64_t take_content(const struct member *m) {
@@ -109,71 +63,81 @@ static uint64_t take_content(const struct member *m) {
   return total;
 }
 
-static uint64_t take_file(const struct member *m, int at, const char *name) {
-  struct stat st;
-  if (!sink_begin_new(at, name, m->path)) {
-    if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode)) give_up(EISDIR, "\"%s\" is a folder", m->path);
-    sink_begin(at, m->path);
-  }
+static uint64_t take_file(const struct member *m, const char *staged) {
+  if (!sink_begin_new(staging_folder(), staged, m->path)) give_up(EEXIST, "Cannot write \"%s\"", m->path);
   uint64_t total = take_content(m);
-  sink_commit(name, m->mode, &m->mtime);
+  sink_commit(staged, m->mode & 0777, &m->mtime);
   return total;
 }
 
-static void take_link(const struct member *m, int at, const char *name) {
+static void take_link(const struct member *m, const char *staged) {
   struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, m->mtime};
-  sink_link(at, name, m->target, m->path);
-  (void)utimensat(at, name, times, AT_SYMLINK_NOFOLLOW);
+  sink_link(staging_folder(), staged, m->target, m->path);
+  (void)utimensat(staging_folder(), staged, times, AT_SYMLINK_NOFOLLOW);
 }
 
 static uint64_t take_member(void) {
   static struct member m;
+  char staged[STAGED_NAME];
   next_member(&m);
-  /* The empty path is the target itself. */
-  bool itself = m.path[0] == 0;
-  const char *name = itself ? target.name : find_parent(m.path);
-  int at = itself ? target.parent : parent;
-  switch (m.type) {
-    case 'd':
-      take_folder(&m, at, name);
-      return 0;
-    case 'l':
-      take_link(&m, at, name);
-      return 0;
-    case 'f':
-      return take_file(&m, at, name);
-    default:
-      give_up(EINVAL, "The member \"%s\" has an unknown type", m.path);
-  }
+  if (m.type != 'd' && m.type != 'l' && m.type != 'f') give_up(EINVAL, "The member \"%s\" has an unknown type", m.path);
+  struct tree_step *s = add_step(m.type, m.path);
+  s->mode = m.mode & 0777;
+  s->mtime = m.mtime;
+  if (m.type == 'd') return 0;
+  s->number = staging_next();
+  staging_name(s->number, staged);
+  if (m.type == 'f') return take_file(&m, staged);
+  take_link(&m, staged);
+  return 0;
 }
 
-/* The newest first, so that a folder is closed after all that is in it. */
-static void finish_folders(void) {
-  for (struct made *one = made; one; one = one->next) {
-    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, one->mtime};
-    bool itself = one->path[0] == 0;
-    const char *name = itself ? target.name : find_parent(one->path);
-    int folder = open_folder(itself ? target.parent : parent, name);
-    if (folder < 0 || futimens(folder, times) != 0 || fchmod(folder, one->mode) != 0) {
-      give_up_on("Cannot set the mode of", one->path);
-    }
-    close(folder);
-  }
+static void take_removal(void) {
+  static char path[PATH_MAX];
+  next_text(path);
+  if (path[0] == 0) give_up(EINVAL, "The target itself cannot be removed");
+  (void)add_step('R', path);
+}
+
+/* Where the staging folder is: at the top of the workspace; elsewhere beside the target, which may be another file system. */
+static int staging_place(const struct root *root, const struct place *place) {
+  return strcmp(root->name, "workspace") == 0 ? root->fd : place->parent;
 }
 
 uint64_t builtin_tree_in(char *const *arguments) {
   uint64_t total = 0;
-  target = resolve(argument_writable_root(arguments[0]), arguments[1], RESOLVE_MAKE);
+  const struct root *root = argument_writable_root(arguments[0]);
+  struct place place = resolve(root, arguments[1], RESOLVE_AS_FAR);
+  if (strcmp(place.name, ".") != 0) {
+    const char *rest = resolve_rest();
+    size_t length = strlen(place.name);
+    memcpy(prefix, place.name, length + 1);
+    if (*rest) {
+      prefix[length++] = '/';
+      memcpy(prefix + length, rest, strlen(rest) + 1);
+      length = strlen(prefix);
+      while (length > 0 && prefix[length - 1] == '/') prefix[--length] = 0;
+    }
+    check_parts(prefix);
+  }
+  reader_heed_signals();
+  staging_open(staging_place(root, &place));
+  before_giving_up(staging_discard);
   for (;;) {
     uint8_t kind = next_kind();
     if (kind == 'E') {
       total += take_member();
+    } else if (kind == 'R') {
+      take_removal();
     } else if (kind == '.') {
       (void)next_number();
-      finish_folders();
-      return total;
+      break;
     } else {
       give_up(EINVAL, "The records are not those of a tree");
     }
   }
+  /* Nothing to put there still makes the place. */
+  if (!first) add_step('d', "")->mode = 0755;
+  tree_commit(place.parent, first);
+  return total;
 }

@@ -21,6 +21,7 @@
 
 #define STATUS_FD 3
 #define FIRST_ROOT_FD 4
+#define FIRST_LAYER_FD (FIRST_ROOT_FD + ROOT_COUNT)
 
 static void fail(const char *what, const char *name) __attribute__((noreturn));
 static void fail(const char *what, const char *name) {
@@ -41,10 +42,11 @@ static void reset_signals(void) {
 }
 
 static void arrange_descriptors(const struct command *c, int status_fd) {
-  int keep[FIRST_ROOT_FD + ROOT_COUNT] = {c->stdio[0], c->stdio[1], c->stdio[2], status_fd};
+  int keep[FIRST_LAYER_FD + MAX_LAYERS] = {c->stdio[0], c->stdio[1], c->stdio[2], status_fd};
   size_t count = FIRST_ROOT_FD;
   if (c->builtin) {
     for (int i = 0; i < ROOT_COUNT; i++) keep[count++] = roots[i].fd;
+    for (size_t i = 0; i < layer_count; i++) keep[count++] = layer_fds[i];
   }
   if (!descriptors_keep(keep, count, 0)) {
     shim_send(status_fd, SHIM_FAILED, errno, "Cannot arrange descriptors");
@@ -54,6 +56,7 @@ static void arrange_descriptors(const struct command *c, int status_fd) {
   for (int i = 0; c->builtin && i < ROOT_COUNT; i++) {
     if (roots[i].fd >= 0) roots[i].fd = FIRST_ROOT_FD + i;
   }
+  for (size_t i = 0; c->builtin && i < layer_count; i++) layer_fds[i] = FIRST_LAYER_FD + (int)i;
 }
 
 void command_main(const struct command *c, int status_fd) {

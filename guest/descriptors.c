@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MAX_KEPT 16
-#define ABOVE 32 /* parking numbers, above every target */
+#define MAX_KEPT 128
+#define ABOVE 128 /* parking numbers, above every target */
 
 static void close_from(int first) {
 #ifdef SYS_close_range

@@ -84,12 +84,13 @@ static void on_resize(struct stream *s, struct reader *r) {
 static void on_stream(struct connection *c, uint8_t type, uint32_t stream, struct reader *r) {
   struct stream *s = stream_find(c, stream);
   if (!s) return;
+  bool follows = s->kind == STREAM_PROCESS || s->kind == STREAM_WATCH;
   bool carries = s->kind == STREAM_PROCESS || s->kind == STREAM_RELAY;
   if (type == HOST_DETACH && read_finished(r)) stream_close(s);
   else if (type == HOST_DATA && carries) on_data(s, r);
   else if (type == HOST_END && carries) on_end(s, r);
   else if (type == HOST_CREDIT && carries) on_credit(s, r);
-  else if (type == HOST_SIGNAL && s->kind == STREAM_PROCESS) on_signal(s, r);
+  else if (type == HOST_SIGNAL && follows) on_signal(s, r);
   else if (type == HOST_RESIZE && s->kind == STREAM_PROCESS) on_resize(s, r);
   else connection_doom(c);
 }
@@ -108,8 +109,12 @@ static void on_attach(struct connection *c, uint32_t stream, struct reader *r) {
     send_error(c, stream, ESRCH, "No such process");
     return;
   }
-  struct stream *s = stream_open(c, stream, STREAM_PROCESS);
+  struct stream *s = stream_open(c, stream, credit > 0 ? STREAM_PROCESS : STREAM_WATCH);
   if (!s) return;
+  if (s->kind == STREAM_WATCH) {
+    attach_watcher(s, p);
+    return;
+  }
   s->offset[1] = out;
   s->offset[2] = err;
   s->credit[1] = s->credit[2] = credit;

@@ -41,6 +41,25 @@ bool names_read(int folder, struct names *names) {
   return true;
 }
 
+void names_add(struct names *names, struct names more) {
+  if (more.count) {
+    names->list = need(realloc(names->list, (names->count + more.count) * sizeof *names->list));
+    memcpy(names->list + names->count, more.list, more.count * sizeof *more.list);
+    names->count += more.count;
+  }
+  free(more.list);
+}
+
+void names_unite(struct names *names) {
+  size_t kept = 0;
+  if (names->count) qsort(names->list, names->count, sizeof *names->list, by_bytes);
+  for (size_t i = 0; i < names->count; i++) {
+    if (kept > 0 && strcmp(names->list[kept - 1], names->list[i]) == 0) free(names->list[i]);
+    else names->list[kept++] = names->list[i];
+  }
+  names->count = kept;
+}
+
 void names_free(struct names *names) {
   for (size_t i = 0; i < names->count; i++) free(names->list[i]);
   free(names->list);

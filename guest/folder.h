@@ -12,6 +12,10 @@ struct names {
 
 /* False with errno when the folder cannot be read. */
 bool names_read(int folder, struct names *names);
+/* Appends; takes over what is in `more`. */
+void names_add(struct names *names, struct names more);
+/* Sorts and leaves each name once. */
+void names_unite(struct names *names);
 void names_free(struct names *names);
 
 #define TRAIL_BYTES 65536

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "complain.h"
 #include "connection.h"
 #include "descendants.h"
@@ -34,6 +35,8 @@ struct options {
   const char *upper;
   const char *baseline;
   const char *hostname;
+  char *layers[MAX_LAYERS];
+  size_t layer_count;
 };
 
 static bool parse_options(int argc, char **argv, struct options *o) {
@@ -46,6 +49,14 @@ static bool parse_options(int argc, char **argv, struct options *o) {
     size_t at = 0;
     if (strcmp(argv[i], "--stdio") == 0) {
       o->stdio = true;
+      continue;
+    }
+    if (strcmp(argv[i], "--layer") == 0 && i + 1 < argc) {
+      if (o->layer_count == MAX_LAYERS) {
+        complain("There are more than %u layers", MAX_LAYERS);
+        return false;
+      }
+      o->layers[o->layer_count++] = argv[++i];
       continue;
     }
     while (at < sizeof table / sizeof *table && strcmp(argv[i], table[at].name) != 0) at++;
@@ -143,7 +154,7 @@ int init_main(int argc, char **argv) {
   prctl(PR_SET_DUMPABLE, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGPIPE, SIG_IGN);
-  if (!roots_open(o.workspace, o.upper, o.baseline)) return 1;
+  if (!roots_open(o.workspace, o.upper, o.baseline, o.layers, o.layer_count)) return 1;
   bring_loopback_up();
   if (o.hostname && sethostname(o.hostname, strlen(o.hostname)) != 0) complain("Cannot set the host name: %s", strerror(errno));
   if (chdir("/") != 0) complain("Cannot enter \"/\": %s", strerror(errno));

@@ -95,7 +95,6 @@ void process_list(struct connection *c, uint32_t stream) {
   const size_t largest = 64 + MAX_TAG_BYTES;
   uint8_t *at = payload + 4;
   uint32_t count = 0;
-  bool split = false;
   for (struct process *p = processes; p; p = p->next) {
     if (p->forgotten) continue;
     if ((size_t)(at - payload) + largest > sizeof payload) {
@@ -103,14 +102,13 @@ void process_list(struct connection *c, uint32_t stream) {
       send_frame(c, GUEST_PROCESS_LIST, stream, payload, (size_t)(at - payload), NULL, 0);
       at = payload + 4;
       count = 0;
-      split = true;
     }
     at = describe(p, at);
     count++;
   }
   put_u32(payload, count);
   send_frame(c, GUEST_PROCESS_LIST, stream, payload, (size_t)(at - payload), NULL, 0);
-  if (split) send_frame(c, GUEST_OK, stream, NULL, 0, NULL, 0);
+  send_frame(c, GUEST_OK, stream, NULL, 0, NULL, 0);
 }
 
 void processes_settle(void) {

@@ -1,6 +1,9 @@
 #include "record_reader.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,8 +15,35 @@ static uint8_t held[CHUNK_BYTES];
 static size_t start;
 static size_t end;
 
+static bool heeds_signals;
+static sigset_t while_waiting;
+static volatile sig_atomic_t told_to_end;
+
+static void on_end(int number) {
+  (void)number;
+  told_to_end = 1;
+}
+
+void reader_heed_signals(void) {
+  static const int numbers[] = {SIGTERM, SIGHUP, SIGINT};
+  struct sigaction action = {.sa_handler = on_end};
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaddset(&blocked, numbers[i]);
+  sigprocmask(SIG_BLOCK, &blocked, &while_waiting);
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
+  heeds_signals = true;
+}
+
+static void wait_for_input(void) {
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  if (heeds_signals && ppoll(&input, 1, NULL, &while_waiting) < 0 && errno != EINTR) give_up_on("Cannot read", "stdin");
+  if (told_to_end) give_up(EINTR, "It was ended before all had come");
+}
+
 static void fill(void) {
   ssize_t count;
+  wait_for_input();
   do {
     count = read(STDIN_FILENO, held, sizeof held);
   } while (count < 0 && errno == EINTR);
@@ -59,7 +89,7 @@ uint64_t next_number(void) {
   return read_u64(&r);
 }
 
-static void next_text(char text[PATH_MAX]) {
+void next_text(char text[PATH_MAX]) {
   uint32_t length = next_length();
   if (length >= PATH_MAX) give_up(ENAMETOOLONG, "A path in the records is too long");
   next_exactly(text, length);

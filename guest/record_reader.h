@@ -22,5 +22,8 @@ void next_member(struct member *member);
 uint32_t next_length(void);
 size_t next_bytes(void *bytes, size_t limit);
 uint64_t next_number(void);
+void next_text(char text[PATH_MAX]);
+/* From now on TERM, HUP and INT make the reader give up while it waits, and come at no other time. */
+void reader_heed_signals(void);
 
 #endif

@@ -12,12 +12,23 @@
 static uint8_t pending[65536];
 static size_t pending_size;
 
+static void (*undo_hook)(void);
+
+void before_giving_up(void (*undo)(void)) { undo_hook = undo; }
+
+static void clean_up(void) {
+  void (*undo)(void) = undo_hook;
+  undo_hook = NULL;
+  sink_abandon();
+  if (undo) undo();
+}
+
 static void write_all(const uint8_t *bytes, size_t count) {
   while (count > 0) {
     ssize_t written = write(STDOUT_FILENO, bytes, count);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      sink_abandon();
+      clean_up();
       _exit(1);
     }
     bytes += written;
@@ -91,7 +102,7 @@ void record_done(uint64_t bytes) {
 static void record_error(int error, const char *message) __attribute__((noreturn));
 static void record_error(int error, const char *message) {
   uint8_t head[5];
-  sink_abandon();
+  clean_up();
   put_u32(put_u8(head, 'X'), (uint32_t)error);
   out(head, sizeof head);
   out_string(message, strlen(message));

@@ -24,6 +24,9 @@ void give_up(int error, const char *format, ...) __attribute__((noreturn, format
 /* The same with the path quoted and errno's text. */
 void give_up_on(const char *what, const char *path) __attribute__((noreturn));
 
+/* What has to happen before ERROR is written; NULL: nothing. Called once. */
+void before_giving_up(void (*undo)(void));
+
 /* Memory, or the process gives up. */
 void *need(void *memory);
 

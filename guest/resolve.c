@@ -102,7 +102,7 @@ static bool step(struct walk *w, const char *name) {
     return false;
   }
   int fd = openat(w->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0 && errno == ENOENT && last) return true;
+  if (fd < 0 && errno == ENOENT && (last || w->flags & RESOLVE_AS_FAR)) return true;
   if (fd < 0 && errno == ENOENT && w->flags & RESOLVE_MAKE) {
     if (mkdirat(w->folder, name, 0755) != 0 && errno != EEXIST) give_up_on("Cannot make the folders of", w->path);
     fd = openat(w->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -122,20 +122,23 @@ static bool step(struct walk *w, const char *name) {
   return false;
 }
 
+static struct walk walk;
+
+const char *resolve_rest(void) { return walk.rest; }
+
 struct place resolve(const struct root *root, const char *path, unsigned flags) {
-  static struct walk w;
   struct place place;
-  w = (struct walk){.root = root, .path = path, .flags = flags, .folder = -1};
+  walk = (struct walk){.root = root, .path = path, .flags = flags, .folder = -1};
   if (strlen(path) >= PATH_MAX) give_up(ENAMETOOLONG, "The path is too long");
-  memcpy(w.rest, path, strlen(path) + 1);
-  go_to_root(&w);
-  while (next_part(&w, place.name)) {
-    if (step(&w, place.name)) {
-      place.parent = w.folder;
+  memcpy(walk.rest, path, strlen(path) + 1);
+  go_to_root(&walk);
+  while (next_part(&walk, place.name)) {
+    if (step(&walk, place.name)) {
+      place.parent = walk.folder;
       return place;
     }
   }
-  place.parent = w.folder;
+  place.parent = walk.folder;
   memcpy(place.name, ".", 2);
   return place;
 }

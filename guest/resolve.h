@@ -10,7 +10,8 @@
 
 enum resolve_flag {
   RESOLVE_FOLLOW = 1, /* a link in the last place too */
-  RESOLVE_MAKE = 2    /* folders on the way that are missing */
+  RESOLVE_MAKE = 2,   /* folders on the way that are missing */
+  RESOLVE_AS_FAR = 4  /* a missing one ends the walk there; resolve_rest() tells what is left */
 };
 
 /* A folder and a name in it, which may not exist; "." for the root itself. Stays good even if others rename above it. */
@@ -21,6 +22,8 @@ struct place {
 
 /* Gives up when the path leaves the root, loops or does not lead anywhere. */
 struct place resolve(const struct root *root, const char *path, unsigned flags);
+/* What the last walk had still to go behind the place that it found. */
+const char *resolve_rest(void);
 /* False when there is nothing; gives up on other errors. Follows no link. */
 bool place_stat(const struct place *place, const char *path, struct stat *st);
 /* Opens the folder for reading; -1 with errno. */

@@ -3,6 +3,9 @@
 #define CLOCHE_ROOTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "bounds.h"
 
 enum root_number { ROOT_WORKSPACE, ROOT_BASELINE, ROOT_UPPER, ROOT_SYSTEM, ROOT_COUNT };
 
@@ -14,9 +17,12 @@ struct root {
 };
 
 extern struct root roots[ROOT_COUNT];
+/* The read-only layers between the baseline and the upper, bottom first: what `changes` looks through. */
+extern int layer_fds[MAX_LAYERS];
+extern size_t layer_count;
 
 /* Opens what is given (NULL: not there); false when a given one cannot be opened. */
-bool roots_open(const char *workspace, const char *upper, const char *baseline);
+bool roots_open(const char *workspace, const char *upper, const char *baseline, char *const *layers, size_t count);
 struct root *root_find(const char *name);
 
 #endif

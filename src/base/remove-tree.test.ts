@@ -23,6 +23,15 @@ describe("removeTree()", () => {
     await expect(removeTree(join(folder, "none"))).resolves.toBeUndefined();
   });
 
+  it("removes what a path cannot name: folders nested too deep, and names that are not UTF-8", async () => {
+    mkdirSync(join(folder, "tree"));
+    const nest =
+      'my $n = "d" x 200; for (1..60) { mkdir $n; chdir $n } mkdir "\xff\xfe"; open F, ">", "\xff\xfe/f"; chmod 0, "\xff\xfe"';
+    execFileSync("perl", ["-e", nest], { cwd: join(folder, "tree") });
+    await removeTree(join(folder, "tree"));
+    expect(existsSync(join(folder, "tree"))).toBe(false);
+  });
+
   it("G-16: removes links and keeps what they point to", async () => {
     mkdirSync(join(folder, "kept"));
     writeFileSync(join(folder, "kept/file"), "precious");

@@ -1,6 +1,10 @@
 import { errnoOf } from "./errors.ts";
-import { chmod, lstat, readFile, readdir, realpath, rm } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { readFile, realpath, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
 
 /** Thrown instead of removing anything when a file system is mounted at or below the path. */
 export class TreeIsMounted extends Error {
@@ -31,22 +35,22 @@ export async function removeTree(path: string): Promise<void> {
   // SECURITY: a bind mount left below would have the host's own files removed through it (G-16)
   const mounts = mountsBelow(target, await readFile("/proc/self/mountinfo", "utf8"));
   if (mounts.length > 0) throw new TreeIsMounted(target, mounts);
-  if (process.getuid?.() !== 0) await openFolders(target);
   // SECURITY: rm unlinks links and never enters them (G-16)
-  await rm(target, { recursive: true, force: true, maxRetries: 2 });
+  try {
+    await rm(target, { recursive: true, force: true, maxRetries: 2 });
+  } catch {
+    await removeStubborn(target);
+  }
 }
 
 /**
- * Gives the owner all rights to every folder; links are not entered. Who is not root cannot remove what is in a folder closed to its own owner: an
- * overlay's work folder is, and a sandbox may close others.
+ * What a sandbox may leave and Node cannot remove: paths longer than the kernel takes at once, names that are not UTF-8, and, for who is not root, folders
+ * closed to their own owner, as an overlay's work folder is. The system's own programs walk relative to folders they hold open.
  */
-async function openFolders(path: string): Promise<void> {
-  const found = await lstat(path).catch(() => undefined); // gone, or not ours to look at: the removal tells
-  if (!found?.isDirectory()) return;
-  if ((found.mode & 0o700) !== 0o700) await chmod(path, 0o700);
-  for (const entry of await readdir(path, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openFolders(join(path, entry.name));
-  }
+async function removeStubborn(target: string): Promise<void> {
+  // SECURITY: neither follows a link it finds on its way, and rm does not cross into another file system (G-16)
+  if (process.getuid?.() !== 0) await run("chmod", ["-R", "u+rwX", "--", target]).catch(() => undefined); // what counts is whether rm can
+  await run("rm", ["-rf", "--one-file-system", "--", target]);
 }
 
 /** The mount points at or below `path`, from the text of a `mountinfo` file. */

@@ -1,6 +1,6 @@
 import { NETWORK_POLICIES } from "../model/vocabulary.ts";
 import type { OptionSpec, PositionalSpec } from "./option-spec.ts";
-import { parseSeconds } from "./option-values.ts";
+import { parseSecretEnv, parseSeconds } from "./option-values.ts";
 
 /** Options and positionals that several commands share, so that one name means one thing. */
 export const WORKSPACE: PositionalSpec = {
@@ -48,4 +48,25 @@ export const TTY = {
   type: "boolean",
   short: "t",
   description: "Give the command a terminal, for a shell or an editor",
+} as const satisfies OptionSpec;
+
+export const SECRET_ENV = {
+  type: "string",
+  value: "NAME[=ENV]",
+  description: "Put a secret of the workspace into the command's environment",
+  multiple: true,
+  parse: parseSecretEnv,
+} as const satisfies OptionSpec;
+
+export const SERVICE: PositionalSpec = { name: "NAME", description: "The service's name", completes: "service" };
+
+export const SNAPSHOT: PositionalSpec = { name: "NAME", description: "The snapshot's name", completes: "snapshot" };
+
+/** Where a copy goes on this host. */
+export const OUTPUT = {
+  type: "string",
+  value: "HOST_PATH",
+  description: "Where it goes",
+  required: true,
+  completes: "host-path",
 } as const satisfies OptionSpec;

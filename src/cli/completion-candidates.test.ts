@@ -14,6 +14,8 @@ const client = {
       ],
     }),
   listEnvironments: () => Promise.resolve({ count: 1, environments: [{ name: "debian:12", description: "Debian" }] }),
+  listServices: (id: string) => Promise.resolve({ services: [{ service_name: `web-of-${id}`, state: "running" }] }),
+  listSnapshots: (id: string) => Promise.resolve({ snapshots: [{ snapshot_name: `mid-of-${id}`, kind: "named" }] }),
 } as unknown as Cloche;
 
 const words = async (...typed: string[]) => {
@@ -41,4 +43,12 @@ it("has no answer where the daemon fails", async () => {
   expect(
     await findCandidates(COMMAND_TREE, ["workspace", "status", ""], () => Promise.reject(new Error("down"))),
   ).toEqual([]);
+});
+
+it("offers what belongs to the workspace that was typed", async () => {
+  expect(await words("ws", "service", "logs", "ws-1", "")).toEqual(["web-of-ws-1"]);
+  expect(await words("ws", "snapshot", "delete", "--json", "ws-1", "m")).toEqual(["mid-of-ws-1"]);
+  expect(await words("ws", "reset", "ws-1", "--snapshot", "")).toEqual(["mid-of-ws-1"]);
+  expect(await words("ws", "reset", "--snapshot", "")).toEqual([]);
+  expect(await words("ws", "sync", "push", "ws-1", "")).toBe(FILES);
 });

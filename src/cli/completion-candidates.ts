@@ -38,7 +38,7 @@ async function allCandidates(
     if (!command) continue;
     const args = before.slice(index + 1);
     const own = forOption(command, args, current);
-    if (own?.spec) return await valuesOf(own.spec, connect);
+    if (own?.spec) return await valuesOf(own.spec, connect, positionalWords(command, args));
     return own?.flags ?? (await forPositional(tree, command, args, connect));
   }
   return current.startsWith("-") ? flagsOf(GLOBAL_OPTIONS) : namesBelow(tree, path);
@@ -64,16 +64,17 @@ async function forPositional(
   args: readonly string[],
   connect: Connect,
 ): Promise<Found> {
-  const words = args.filter(
-    (arg, index) => !arg.startsWith("-") && optionOf(command.options, args[index - 1])?.type !== "string",
-  );
+  const words = positionalWords(command, args);
   const last = command.positionals.at(-1);
   const spec = command.positionals[words.length] ?? (last?.multiple ? last : undefined);
   if (spec?.completes === "command-words") return namesBelow(tree, words);
-  const own = spec ? await valuesOf(spec, connect) : [];
+  const own = spec ? await valuesOf(spec, connect, words) : [];
   if (own === FILES || !command.takesCommand || (spec && !spec.optional)) return own;
   return [...own, DASHES];
 }
+
+const positionalWords = (command: CommandShape, args: readonly string[]): string[] =>
+  args.filter((arg, index) => !arg.startsWith("-") && optionOf(command.options, args[index - 1])?.type !== "string");
 
 const DASHES: Candidate = { text: "--", description: "then the command" };
 
@@ -92,13 +93,15 @@ const flagsOf = (specs: OptionSpecs): Candidate[] =>
 async function valuesOf(
   spec: { choices?: readonly string[]; completes?: Completes },
   connect: Connect,
+  words: readonly string[],
 ): Promise<Found> {
   if (spec.choices) return spec.choices.map((text) => ({ text, description: "" }));
   if (spec.completes === "host-path") return FILES;
-  return spec.completes === undefined ? [] : await askDaemon(spec.completes, await connect());
+  return spec.completes === undefined ? [] : await askDaemon(spec.completes, await connect(), words[0]);
 }
 
-async function askDaemon(what: Completes, client: Cloche): Promise<Candidate[]> {
+/** `workspace` is the id typed before, for what belongs to one. */
+async function askDaemon(what: Completes, client: Cloche, workspace: string | undefined): Promise<Candidate[]> {
   if (!(await client.daemonStatus()).running) return [];
   if (what === "workspace") {
     const { workspaces } = await client.listWorkspaces();
@@ -106,6 +109,14 @@ async function askDaemon(what: Completes, client: Cloche): Promise<Candidate[]> 
       text: workspace_id,
       description: escapeName(name ?? environment),
     }));
+  }
+  if (what === "service" && workspace !== undefined) {
+    const { services } = await client.listServices(workspace);
+    return services.map(({ service_name, state }) => ({ text: service_name, description: state }));
+  }
+  if (what === "snapshot" && workspace !== undefined) {
+    const { snapshots } = await client.listSnapshots(workspace);
+    return snapshots.map(({ snapshot_name, kind }) => ({ text: snapshot_name, description: kind }));
   }
   if (what === "environment") {
     const { environments } = await client.listEnvironments();

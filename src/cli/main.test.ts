@@ -83,7 +83,7 @@ describe("completion in bash", () => {
 
   it.each([
     ["cloche wo", ["workspace"]],
-    ["cloche ws f", ["file"]],
+    ["cloche ws fi", ["file"]],
     ["cloche workspace file ", ["list", "read", "write"]],
     ["cloche workspace create --seed", ["--seed-path"]],
     ["cloche workspace create --network-policy ", ["off", "egress", "egress+published-ports"]],

@@ -3,6 +3,8 @@ import { BadValue } from "./bad-value.ts";
 import {
   parseCount,
   parseLabel,
+  parsePort,
+  parsePublication,
   parseSecret,
   parseSecretEnv,
   parseSecretFile,
@@ -43,4 +45,13 @@ it("secrets are checked by name and never shown", () => {
     expect(refused).toThrow(BadValue);
     expect(refused).not.toThrow(/hush/);
   }
+});
+
+it("ports are whole numbers in range, and 0 only where it chooses one", () => {
+  expect([parsePort("1"), parsePort("65535")]).toEqual([1, 65_535]);
+  expect(parsePublication("8080")).toEqual({ guest_port: 8080 });
+  expect(parsePublication("0:8080")).toEqual({ guest_port: 8080, host_port: 0 });
+  for (const text of ["0", "65536", "", "-1", "1.5", "http"]) expect(() => parsePort(text), text).toThrow(BadValue);
+  for (const text of ["0", "1:", ":1", "1:2:3", "70000:1", "127.0.0.1:1"])
+    expect(() => parsePublication(text), text).toThrow(BadValue);
 });

@@ -14,6 +14,28 @@ export function parseCount(text: string): number {
   return value;
 }
 
+export function parsePort(text: string): number {
+  return checkPort(text, 1);
+}
+
+export interface Publication {
+  readonly guest_port: number;
+  readonly host_port?: number;
+}
+
+/** `GUEST`, or `HOST:GUEST` to choose the host's port too; 0 is one that is free. */
+export function parsePublication(text: string): Publication {
+  const at = text.indexOf(":");
+  if (at === -1) return { guest_port: checkPort(text, 1) };
+  return { guest_port: checkPort(text.slice(at + 1), 1), host_port: checkPort(text.slice(0, at), 0) };
+}
+
+function checkPort(text: string, least: number): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port >= least && port <= 65_535)) throw new BadValue(`a port is a whole number from ${least} to 65535`);
+  return port;
+}
+
 export interface Pair {
   readonly name: string;
   readonly value: string;

@@ -42,7 +42,7 @@ export function parseArguments(command: CommandShape, args: readonly string[]): 
     if (token.kind !== "option") continue;
     const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
     if (spec === undefined) throw unknownFlag(command, token.rawName, { specs, dashes: after !== undefined });
-    const value = checkValue(command.words, token.rawName, spec, token);
+    const value = checkValue(command.words, token.rawName, { spec, specs, token });
     given.set(token.name, spec.multiple ? [...(given.get(token.name) ?? []), value] : [value]);
   }
   const flag = (name: string) => given.has(name);
@@ -78,14 +78,24 @@ interface OptionToken {
   readonly inlineValue?: boolean | undefined;
 }
 
-function checkValue(words: readonly string[], flag: string, spec: OptionSpec, token: OptionToken): unknown {
+/** Whether a word is one of the command's own options; a patch or a line of text may well start with dashes. */
+function isOwnOption(word: string, specs: OptionSpecs): boolean {
+  if (/^-[A-Za-z]$/.test(word)) return Object.values(specs).some(({ short }) => short === word[1]);
+  return word.startsWith("--") && Object.hasOwn(specs, word.slice(2).split("=", 1)[0] ?? "");
+}
+
+function checkValue(
+  words: readonly string[],
+  flag: string,
+  { spec, specs, token }: { spec: OptionSpec; specs: OptionSpecs; token: OptionToken },
+): unknown {
   if (spec.type === "boolean") {
     if (token.value !== undefined) throw usageError(words, `${flag} takes no value`);
     return true;
   }
   const { value } = token;
   if (value === undefined) throw usageError(words, `${flag} needs a value`);
-  if (!token.inlineValue && value.startsWith("-") && value.length > 1) {
+  if (!token.inlineValue && isOwnOption(value, specs)) {
     const advice = spec.sensitive ? "" : ` If the value starts with a dash, write \`${flag}=${value}\`.`;
     throw usageError(words, `${flag} needs a value, and the next word is an option`, advice.trim() || undefined);
   }

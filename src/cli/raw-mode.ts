@@ -3,7 +3,7 @@ import type { CliIo } from "./io.ts";
 import { terminalSize } from "./terminal-size.ts";
 
 /** Hands the terminal to the command: keys go through as they are, and a new window size is told. Returns what undoes it. */
-export function enterRawMode({ stdin, stdout }: CliIo, stream: CommandStream): () => void {
+export function enterRawMode({ stdin, stdout }: CliIo, stream: Pick<CommandStream, "resize">): () => void {
   const resize = () => {
     stream.resize(terminalSize(stdout)).catch(() => undefined);
   };

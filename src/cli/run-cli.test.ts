@@ -43,7 +43,7 @@ describe("usage errors", () => {
     [["--frob"], "--help"],
     [["workspace", "create", "--ttl-seconds", "soon"], "--help"],
     [["workspace", "create", "--label", "without-equals"], "--help"],
-    [["workspace", "create", "--label", "-bad=1"], "--label=-bad=1"],
+    [["workspace", "create", "--label", "-bad=1"], "--help"],
     [["workspace", "create", "--network-policy", "everything"], "--help"],
     [["workspace", "create", "--secret", "1BAD=x"], "--help"],
     [["workspace", "exec", "ws-1", "--secret-env", "1BAD", "--", "true"], "--help"],
@@ -52,6 +52,21 @@ describe("usage errors", () => {
     [["workspace", "file", "write", "ws-1", "a"], "--help"],
     [["workspace", "file", "write", "ws-1", "a", "--text-file", "/nonexistent/x"], "--help"],
     [["workspace", "export", "ws-1", "a"], "--help"],
+    [["workspace", "patch", "apply", "ws-1"], "--help"],
+    [["workspace", "patch", "apply", "ws-1", "--patch", "x", "--patch-file", "-"], "--help"],
+    [["workspace", "patch", "apply", "ws-1", "--patch-file", "/nonexistent/x"], "--help"],
+    [["workspace", "sync", "push", "ws-1"], "--help"],
+    [["workspace", "snapshot", "creat", "ws-1"], 'Did you mean "create"?'],
+    [["workspace", "service", "start", "ws-1", "web"], "after `--`"],
+    [["workspace", "service", "start", "ws-1", "web", "--ready-tcp", "0", "--", "x"], "--help"],
+    [["workspace", "service", "start", "ws-1", "web", "--publish", "x:1", "--", "x"], "--help"],
+    [
+      ["workspace", "service", "start", "ws-1", "web", "--ready-tcp", "1", "--ready-file", "a", "--", "x"],
+      "--ready-command",
+    ],
+    [["workspace", "service", "logs", "ws-1", "web", "--all", "--tail-lines", "3"], "--help"],
+    [["workspace", "disk", "export", "ws-1"], "--help"],
+    [["workspace", "disk", "export", "ws-1", "--output", "x", "--format", "zip"], "--help"],
     [["workspace", "exec", "ws-1", "-t", "--", "sh"], "Leave --tty out"],
     [["completion", "tcsh"], "--help"],
     [["help", "workspace", "creat"], 'Did you mean "create"?'],
@@ -96,11 +111,20 @@ describe("errors", () => {
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: "INTERNAL", message: "no client" } });
   });
 
-  it("secrets that are well formed are refused as not supported, before anything is asked", async () => {
-    const { code, stdout } = await call(["ws", "create", "--secret", "A=hush", "--json"]);
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "NOT_SUPPORTED" } });
-    expect(stdout).not.toContain("hush");
+  it("never repeat a secret, however wrong it was typed", async () => {
+    for (const args of [
+      ["--secret", "1BAD=hush"],
+      ["--secret", "hush"],
+      ["--secret", "--hush"],
+      ["--secret=A=hush", "--frob"],
+      ["--secret", "A=hush", "extra", "more"],
+    ]) {
+      for (const json of [[], ["--json"]]) {
+        const { code, stdout, stderr } = await call(["ws", "create", ...args, ...json], { client: {} });
+        expect(code, args.join(" ")).toBe(2);
+        expect(stdout + stderr).not.toContain("hush");
+      }
+    }
   });
 });
 

@@ -70,6 +70,8 @@ export interface Backend {
    * what was written. `target` does not exist before; on failure it does not after. Gives its size in bytes.
    */
   copyLayer(directory: string, target: string, signal: AbortSignal | undefined): Promise<number>;
+  /** Ends every process of a sandbox, recorded or not; its layers stay. Idempotent. */
+  halt(workspaceId: string, directory: string): Promise<void>;
   /** Removes what a workspace left: processes, cgroups, layers. Works after any crash and without a record. Idempotent. */
   remove(workspaceId: string, directory: string): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { Command, JournalEntry } from "../model/exec.ts";
 import type { NetworkPolicy, WorkspaceState } from "../model/names.ts";
 import type { Readiness, ServiceState } from "../model/service.ts";
 import type { ShellState } from "../model/shell.ts";
-import type { WorkspaceEvent } from "../model/summary.ts";
+import type { CommandOutline, WorkspaceEvent } from "../model/summary.ts";
 import type { Labels, WorkspaceSeed } from "../model/workspace.ts";
 import type { WallLimits, WallRecord } from "./backend.ts";
 
@@ -114,6 +114,8 @@ export interface Store {
   endCommand(workspaceId: string, sequence: number, entry: Partial<JournalEntry>, activityAt: number): void;
   listCommands(workspaceId: string): JournalEntry[];
   countCommands(workspaceId: string): number;
+  /** The last commands, without their output, in the order they began. */
+  outlineCommands(workspaceId: string, limit: number): CommandOutline[];
   /** Entries still `running`, of all workspaces: what a new daemon has to take up. */
   listRunningCommands(): JournalEntry[];
   close(): void;

@@ -26,7 +26,11 @@ it.each<[OperationName, unknown, string]>([
   ["execWorkspace", exec({ command: "" }), '"command" must have at least 1 characters'],
   ["execWorkspace", exec({ timeout_seconds: "9" }), '"timeout_seconds" must be a number'],
   ["execWorkspace", exec({ timeout_seconds: 0 }), '"timeout_seconds" must be more than 0'],
-  ["execWorkspace", exec({ env: { "a-b": "c" } }), '"env.a-b" has a bad name: it has characters it may not have'],
+  [
+    "execWorkspace",
+    exec({ env: { "a-b": "c" } }),
+    "\"env.a-b\" has a bad name: a variable's name is letters, digits and '_', and starts with no digit",
+  ],
   ["execWorkspace", exec({ cwd: "a\0b" }), '"cwd" is not valid: a path has no NUL'],
   ["createWorkspace", { mem_mib: 1 }, '"mem_mib" must be at least 64'],
   ["createWorkspace", { vcpu_count: 1.5 }, '"vcpu_count" must be a whole number'],

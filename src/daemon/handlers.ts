@@ -1,4 +1,3 @@
-import type { ExecResult } from "../model/exec.ts";
 import type { OperationInput, OperationName } from "../model/operations.ts";
 import type { OperationResults, ReportProgress } from "../model/results.ts";
 
@@ -8,22 +7,32 @@ export interface CallContext {
   readonly progress: ReportProgress;
 }
 
+export interface CommandStarted {
+  workspace_id: string;
+  sequence: number;
+}
+
+export interface ShellAttached {
+  workspace_id: string;
+  shell_id: string;
+}
+
 /** Output on its way to the client. Each resolves when there is room for more; all are no-ops once the client is gone. */
 export interface StreamEmitter {
   /** First of all, and once. */
-  started(info: { workspace_id: string; sequence: number }): void;
+  started(info: CommandStarted | ShellAttached): void;
   stdout(data: Buffer): Promise<void>;
   stderr(data: Buffer): Promise<void>;
 }
 
 export interface StreamContext {
   readonly signal: AbortSignal;
-  /** Throws when the client goes away, so that a cut-off input is not taken for its end. */
+  /** Throws when the client goes away, so that a cut-off input is not taken for its end. Always there for a shell, whose client leaves it by ending this. */
   readonly stdin: AsyncIterable<Buffer> | undefined;
   readonly emit: StreamEmitter;
 }
 
-export type StreamName = "streamWorkspace" | "attachCommand";
+export type StreamName = "streamWorkspace" | "attachCommand" | "attachShell";
 /** Answered by the daemon itself. */
 export type LifeName = "daemonStatus" | "stopDaemon";
 type CallName = Exclude<OperationName, StreamName | LifeName>;
@@ -36,7 +45,7 @@ export type CallHandler<Name extends OperationName> = (
 export type StreamHandler<Name extends StreamName> = (
   input: OperationInput<Name>,
   context: StreamContext,
-) => Promise<ExecResult>;
+) => Promise<OperationResults[Name]>;
 
 export type Handlers = { [Name in CallName]: CallHandler<Name> } & { [Name in StreamName]: StreamHandler<Name> };
 export type LifeHandlers = { [Name in LifeName]: CallHandler<Name> };

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../base/log.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult } from "../model/exec.ts";
+import type { Shell } from "../model/shell.ts";
 import { decodeStreamFrames, FRAME, type StreamFrame } from "../model/stream-frames.ts";
 import { DAEMON_STOPPING, type Handlers, type LifeHandlers } from "./handlers.ts";
 import { InFlight } from "./in-flight.ts";
@@ -190,6 +191,27 @@ describe("streams", () => {
     expect(await next()).toEqual({ type: FRAME.stderr, payload: Buffer.from([0, 255]) });
     expect(JSON.parse((await next()).payload.toString())).toEqual(result);
     expect((await frames.next()).done).toBe(true);
+  });
+
+  it("of a shell always take input, and end with the shell", async () => {
+    const shell = { workspace_id: "ws-1", shell_id: "sh-1", state: "running" } as Shell;
+    await serve({
+      attachShell: async (_input, { emit, stdin }) => {
+        emit.started({ workspace_id: "ws-1", shell_id: "sh-1" });
+        for await (const chunk of stdin!) await emit.stdout(chunk);
+        return shell;
+      },
+    });
+    const request = post("attachShell");
+    request.write(`${JSON.stringify({ workspace_id: "ws-1", shell_id: "sh-1", cols: 80, rows: 24 })}\nls`);
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    request.end();
+    const frames: StreamFrame[] = [];
+    for await (const frame of decodeStreamFrames(response)) frames.push(frame);
+    expect(frames.map((frame) => frame.type)).toEqual([FRAME.started, FRAME.stdout, FRAME.exit]);
+    expect(JSON.parse(frames[0]!.payload.toString())).toEqual({ workspace_id: "ws-1", shell_id: "sh-1" });
+    expect(frames[1]!.payload.toString()).toBe("ls");
+    expect(JSON.parse(frames[2]!.payload.toString())).toEqual(shell);
   });
 
   it("end with the command, whether or not it read its input", async () => {

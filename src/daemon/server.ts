@@ -37,7 +37,12 @@ export function createApiServer(options: ApiOptions): Server {
 }
 
 const isOperation = (name: string): name is OperationName => Object.hasOwn(OPERATIONS, name);
-const isStream = (name: OperationName): name is StreamName => name === "streamWorkspace" || name === "attachCommand";
+const STREAMS: ReadonlySet<string> = new Set<StreamName>(["streamWorkspace", "attachCommand", "attachShell"]);
+const isStream = (name: OperationName): name is StreamName => STREAMS.has(name);
+
+/** Whether the request's body goes on as standard input after its first line. A shell always takes what is typed. */
+const takesInput = (name: StreamName, input: object): boolean =>
+  name === "attachShell" || ("stdin" in input && input.stdin === true);
 
 async function serve(options: ApiOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (options.inFlight.stopping) {
@@ -109,7 +114,7 @@ async function serveStream(options: ApiOptions, name: StreamName, exchange: Exch
   const { line, rest } = await readFirstLine(request);
   const input = parseInput(name, line);
   const answer = new StreamAnswer(response);
-  const stdin = "stdin" in input && input.stdin === true ? rest : undefined;
+  const stdin = takesInput(name, input) ? rest : undefined;
   acknowledge(response);
   try {
     const handler = options.handlers[name] as StreamHandler<StreamName>;

@@ -1,10 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { ClocheError } from "../base/errors.ts";
 import { toErrorDocument } from "../model/error-codes.ts";
-import type { ExecResult } from "../model/exec.ts";
 import { encodeJsonFrame, encodeStreamFrame, FRAME, STREAM_CONTENT_TYPE } from "../model/stream-frames.ts";
 import { CallAnswer } from "./call-answer.ts";
-import type { StreamEmitter } from "./handlers.ts";
+import type { CommandStarted, ShellAttached, StreamEmitter } from "./handlers.ts";
 
 /** The answer of a stream: frames. An error before the first of them is an ordinary answer. */
 export class StreamAnswer implements StreamEmitter {
@@ -14,7 +13,7 @@ export class StreamAnswer implements StreamEmitter {
     this.#response = response;
   }
 
-  started(info: { workspace_id: string; sequence: number }): void {
+  started(info: CommandStarted | ShellAttached): void {
     void this.#write(encodeJsonFrame(FRAME.started, info));
   }
 
@@ -26,7 +25,7 @@ export class StreamAnswer implements StreamEmitter {
     await this.#write(encodeStreamFrame(FRAME.stderr, data));
   }
 
-  exit(result: ExecResult): void {
+  exit(result: unknown): void {
     void this.#write(encodeJsonFrame(FRAME.exit, result));
     this.#response.end();
   }

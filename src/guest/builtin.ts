@@ -1,6 +1,6 @@
 import { failure } from "../model/error-codes.ts";
 import type { GuestClient } from "./client.ts";
-import { fileError } from "./file-errors.ts";
+import { fileError, memberError } from "./file-errors.ts";
 import type { GuestProcess } from "./process.ts";
 import { protocolError } from "./protocol-error.ts";
 import { RecordDecoder, type GuestRecord } from "./records.ts";
@@ -12,6 +12,8 @@ export interface BuiltinCall {
   readonly action: string;
   readonly path: string;
   readonly input?: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | undefined;
+  /** Whether an error is about something below `path`, which the guest's message names. */
+  readonly namesMember?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -53,7 +55,8 @@ export async function* runBuiltin(
     for await (const { channel, data } of process.output()) {
       if (channel === "stderr") continue;
       for (const record of decoder.push(data)) {
-        if (record.kind === "error") throw fileError(call.action, call.path, record.errno, record.message);
+        // Content that failed is why a builtin was told to end.
+        if (record.kind === "error") throw input.failure ?? recordedError(call, record.errno, record.message);
         yield record;
       }
     }
@@ -63,6 +66,11 @@ export async function* runBuiltin(
     stop(process);
     input.stop();
   }
+}
+
+function recordedError(call: BuiltinCall, errno: number, message: string): Error {
+  const make = call.namesMember ? memberError : fileError;
+  return make(call.action, call.path, errno, message);
 }
 
 /** It ended without DONE or ERROR: throws why. */

@@ -204,19 +204,16 @@ describe("GuestClient", () => {
     pack(["u32", process], ["u32", 1], ["raw", Buffer.alloc(3)], ["i32", 0], ["raw", Buffer.alloc(32)], ["str", "t"]);
 
   it.each([
-    ["in one frame, which ends it", false],
-    ["in several frames, which OK ends", true],
-  ])("lists processes %s", async (_name, several) => {
+    ["in one frame", false],
+    ["in several frames", true],
+  ])("lists processes %s, ended by OK", async (_name, several) => {
     const guest = new FakeGuest();
     const client = await guest.connect();
     const list = client.processes();
     const { stream } = await guest.frame(HOST.PROCESSES);
     guest.send(GUEST.PROCESS_LIST, stream, Buffer.concat([pack(["u32", 1]), item(1)]));
-    if (several) {
-      guest.send(GUEST.PROCESS_LIST, stream, Buffer.concat([pack(["u32", 1]), item(2)]));
-      guest.send(GUEST.OK, stream);
-    }
-    guest.send(GUEST.PONG, 0, (await guest.frame(HOST.PING)).payload);
+    if (several) guest.send(GUEST.PROCESS_LIST, stream, Buffer.concat([pack(["u32", 1]), item(2)]));
+    guest.send(GUEST.OK, stream);
     expect((await list).map(({ process }) => process)).toEqual(several ? [1, 2] : [1]);
   });
 

@@ -12,6 +12,7 @@ import {
   readHello,
   readPong,
   u32Frame,
+  type GuestExit,
   type Hello,
   type ProcessInfo,
 } from "./payloads.ts";
@@ -20,8 +21,9 @@ import { GuestProcess } from "./process.ts";
 import { protocolError } from "./protocol-error.ts";
 import { GuestRequest } from "./request.ts";
 import { spawnFrame, uint, type SpawnSpec } from "./spawn-frame.ts";
+import { GuestWatch } from "./watch.ts";
 
-export type { Hello, ProcessInfo } from "./payloads.ts";
+export type { GuestExit, Hello, ProcessInfo } from "./payloads.ts";
 export type { SpawnSpec } from "./spawn-frame.ts";
 
 const HELLO_TIMEOUT_MS = 10_000;
@@ -98,14 +100,15 @@ export class GuestClient implements AsyncDisposable {
     });
   }
 
+  /** The exit of a process, whoever reads its output. Rejects with COMMAND_NOT_FOUND when the guest does not know it, with CANCELLED by the signal. */
+  async watch(process: number, signal?: AbortSignal): Promise<GuestExit> {
+    const watch = new GuestWatch(this.#link, uint(process, "process number", 0xffff_ffff));
+    return watch.until(signal);
+  }
+
   async processes(): Promise<ProcessInfo[]> {
     const request = new GuestRequest(this.#link, "list the processes", { wantsList: true });
     this.#link.send(bytesFrame(HOST.PROCESSES, request.stream));
-    // one frame ends the answer without OK, several end with it; the guest answers in order, so PONG tells which it was
-    this.ping().then(
-      () => request.finish(),
-      () => undefined,
-    );
     return request.done.promise;
   }
 

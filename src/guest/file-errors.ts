@@ -23,6 +23,14 @@ const CODES = new Map<number, [ErrorCode, string]>([
   [errno.ENAMETOOLONG, ["FILE_FAILED", "the name is too long"]],
 ]);
 
+/** The same for an error about one of many below `path`, which is named by the guest's message. */
+export function memberError(action: string, path: string, number: number, message: string): ClocheError {
+  if (message === "") return fileError(action, path, number, message);
+  const [code] = CODES.get(number) ?? ["FILE_FAILED" as const];
+  const reason = message.charAt(0).toLowerCase() + message.slice(1);
+  return failure(code, `Cannot ${action} "${path}": ${reason}`, { details: { errno: number } });
+}
+
 /** What an errno of file work in a sandbox becomes; `path` as the user gave it. */
 export function fileError(action: string, path: string, number: number, message: string): ClocheError {
   const [code, reason] = CODES.get(number) ?? ["FILE_FAILED", message || `error ${number}`];

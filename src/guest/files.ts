@@ -3,10 +3,10 @@ import { runBuiltin, type BuiltinCall, type ContentRecord } from "./builtin.ts";
 import type { GuestClient } from "./client.ts";
 import { protocolError } from "./protocol-error.ts";
 import type { FileChange, GuestEntry } from "./records.ts";
-import { decodeTree, encodeTree, type TreeItem } from "./tree.ts";
+import { decodeTree, encodeTree, type TreeChange, type TreeItem } from "./tree.ts";
 
 export type { FileChange, GuestEntry } from "./records.ts";
-export { createTreeItem, type TreeItem, type TreeItemInput } from "./tree.ts";
+export { createTreeItem, type TreeChange, type TreeItem, type TreeItemInput, type TreeRemoval } from "./tree.ts";
 
 /** `baseline` is what the workspace was at the start, `upper` its writable layer, both read-only; `system` is `/`. */
 export type GuestRoot = "workspace" | "baseline" | "upper" | "system";
@@ -113,14 +113,17 @@ export class GuestFiles {
     return decodeTree(this.#run("take out", path, ["tree-out", root, path], call));
   }
 
-  /** Files are replaced, folders kept. Gives the bytes of content written. */
+  /**
+   * All of it or nothing: put in place once everything has come, and taken back when something cannot be. Files are replaced, folders kept and made,
+   * also `path` itself; a removal makes room for another type. Gives the bytes of content written.
+   */
   async treeIn(
     root: GuestRoot,
     path: GuestPath,
-    items: AsyncIterable<TreeItem> | Iterable<TreeItem>,
+    items: AsyncIterable<TreeChange> | Iterable<TreeChange>,
     call: FileCall = {},
   ): Promise<number> {
-    return this.#finish(this.#run("put in", path, ["tree-in", root, path], call, encodeTree(items)));
+    return this.#finish(this.#run("put in", path, ["tree-in", root, path], call, encodeTree(items), true));
   }
 
   /** What differs from the baseline, sorted by path. TOO_MANY_ENTRIES when there is more than `maxEntries`. */
@@ -137,9 +140,10 @@ export class GuestFiles {
     argv: readonly GuestPath[],
     { signal, shownPath }: FileCall,
     input?: BuiltinCall["input"],
+    namesMember = false,
   ): AsyncGenerator<ContentRecord, void, undefined> {
     const shown = shownPath ?? (typeof path === "string" ? path : Buffer.from(path).toString("utf8"));
-    return runBuiltin(this.#client, { argv, user: this.#user, action, path: shown, input, signal });
+    return runBuiltin(this.#client, { argv, user: this.#user, action, path: shown, input, signal, namesMember });
   }
 
   async #finish(records: AsyncGenerator<ContentRecord, void, undefined>): Promise<number> {

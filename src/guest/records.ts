@@ -46,7 +46,7 @@ const MAX_MESSAGE_BYTES = 4096;
 /** The largest record that is gathered: an ENTRY with the longest path and target. */
 const MAX_RECORD_BYTES = 30 + 2 * MAX_PATH_BYTES;
 
-const KIND = { ENTRY: 0x45, BYTES: 0x42, FILE_END: 0x5a, CHANGE: 0x43, ERROR: 0x58, DONE: 0x2e } as const;
+const KIND = { ENTRY: 0x45, BYTES: 0x42, FILE_END: 0x5a, CHANGE: 0x43, ERROR: 0x58, DONE: 0x2e, REMOVE: 0x52 } as const;
 const NONE = 0x2d;
 const TYPES = new Map<number, EntryType>([
   [0x66, "file"],
@@ -241,6 +241,15 @@ export function encodeEntry(entry: Omit<GuestEntry, "path" | "linkTarget">): Buf
   at += pathBytes.copy(record, at);
   at = record.writeUInt32LE(linkTargetBytes.length, at);
   linkTargetBytes.copy(record, at);
+  return record;
+}
+
+/** Only on the way in: what is at this path goes. */
+export function encodeRemoval(pathBytes: Buffer): Buffer {
+  const record = Buffer.alloc(5 + pathBytes.length);
+  record[0] = KIND.REMOVE;
+  record.writeUInt32LE(pathBytes.length, 1);
+  pathBytes.copy(record, 5);
   return record;
 }
 

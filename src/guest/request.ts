@@ -8,7 +8,7 @@ import { protocolError } from "./protocol-error.ts";
 
 const MAX_PROCESSES = 65_536;
 
-/** A question with one answer: OK, ERROR or a process list. */
+/** A question whose answer ends with OK or ERROR; before OK a process list may come, in parts. */
 export class GuestRequest implements LinkStream {
   readonly done = new Deferred<ProcessInfo[]>();
   readonly stream: number;
@@ -43,11 +43,5 @@ export class GuestRequest implements LinkStream {
 
   fail(error: ClocheError): void {
     this.done.reject(error);
-  }
-
-  /** No more frames of the answer will come. */
-  finish(): void {
-    this.#link.release(this.stream);
-    this.done.resolve(this.#processes);
   }
 }

@@ -6,6 +6,7 @@ import {
   encodeDone,
   encodeEntry,
   encodeFileEnd,
+  encodeRemoval,
   isPlainPath,
   MAX_PATH_BYTES,
   type GuestEntry,
@@ -16,6 +17,17 @@ export interface TreeItem extends GuestEntry {
   /** Of a file. On the way out it has to be read before the next item is asked for; what is left is skipped. */
   readonly content: AsyncIterable<Uint8Array> | undefined;
 }
+
+/** On the way in: what is at this path goes, a whole folder too. Nothing there is an error. */
+export interface TreeRemoval {
+  readonly type: "removal";
+  readonly path: string;
+  /** Counts instead of `path` when given: for a name that is not UTF-8. */
+  readonly pathBytes?: Buffer | undefined;
+}
+
+/** What `treeIn` takes, in order. */
+export type TreeChange = TreeItem | TreeRemoval;
 
 /** What it takes to make an item; strings are encoded as UTF-8. */
 export interface TreeItemInput {
@@ -47,7 +59,7 @@ export function createTreeItem(input: TreeItemInput): TreeItem {
 const MAX_PIECE = 64 * 1024;
 
 /** The records of `tree-in`. Small records leave together with what follows them. */
-export async function* encodeTree(items: AsyncIterable<TreeItem> | Iterable<TreeItem>): AsyncGenerator<Uint8Array> {
+export async function* encodeTree(items: AsyncIterable<TreeChange> | Iterable<TreeChange>): AsyncGenerator<Uint8Array> {
   let total = 0;
   let small: Buffer[] = [];
   let smallBytes = 0;
@@ -63,8 +75,7 @@ export async function* encodeTree(items: AsyncIterable<TreeItem> | Iterable<Tree
     return joined;
   };
   for await (const item of items) {
-    checkItem(item);
-    const full = add(encodeEntry(item));
+    const full = add(item.type === "removal" ? encodeChecked(item) : encodeEntry(checkItem(item)));
     if (full) yield full;
     if (item.type !== "file") continue;
     for await (const data of item.content ?? []) {
@@ -86,11 +97,18 @@ export async function* encodeTree(items: AsyncIterable<TreeItem> | Iterable<Tree
   yield flush();
 }
 
-function checkItem(item: TreeItem): void {
+function encodeChecked(removal: TreeRemoval): Buffer {
+  const pathBytes = removal.pathBytes ?? Buffer.from(removal.path);
+  if (pathBytes.length <= MAX_PATH_BYTES && !pathBytes.includes(0) && isPlainPath(pathBytes))
+    return encodeRemoval(pathBytes);
+  throw failure("INVALID_ARGUMENT", `Cannot remove "${removal.path}" in the sandbox: its path is invalid`);
+}
+
+function checkItem(item: TreeItem): TreeItem {
   const { pathBytes, linkTargetBytes } = item;
   const fits = pathBytes.length <= MAX_PATH_BYTES && linkTargetBytes.length <= MAX_PATH_BYTES;
   const clean = !pathBytes.includes(0) && !linkTargetBytes.includes(0);
-  if (fits && clean && (pathBytes.length === 0 || isPlainPath(pathBytes))) return;
+  if (fits && clean && (pathBytes.length === 0 || isPlainPath(pathBytes))) return item;
   throw failure("INVALID_ARGUMENT", `Cannot put "${item.path}" into the sandbox: its path or link target is invalid`);
 }
 

@@ -7,6 +7,8 @@ export interface ContractCommand {
   readonly positionals: readonly string[];
   /** Without those that every command takes. */
   readonly flags: readonly string[];
+  /** Those that have to be given, as in the usage line. */
+  readonly required?: readonly string[];
   /** Whether a command to run follows after `--`. */
   readonly command?: true;
 }
@@ -43,7 +45,59 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "workspace file read": { positionals: ["ID", "PATH"], flags: ["--max-bytes", "--content-only"] },
   "workspace file write": { positionals: ["ID", "PATH"], flags: ["--text", "--text-file"] },
   "workspace diff": { positionals: ["ID"], flags: [] },
-  "workspace export": { positionals: ["ID", "PATH"], flags: ["--output"] },
+  "workspace export": { positionals: ["ID", "PATH"], flags: ["--output"], required: ["--output HOST_PATH"] },
+  "workspace patch apply": { positionals: ["ID"], flags: ["--patch", "--patch-file"] },
+  "workspace sync push": { positionals: ["ID", "HOST_PATH"], flags: ["--dest"] },
+  "workspace snapshot create": { positionals: ["ID", "NAME"], flags: [] },
+  "workspace snapshot list": { positionals: ["ID"], flags: [] },
+  "workspace snapshot delete": { positionals: ["ID", "NAME"], flags: [] },
+  "workspace reset": { positionals: ["ID"], flags: ["--snapshot"] },
+  "workspace fork": { positionals: ["ID"], flags: ["--snapshot", "--name"] },
+  "workspace service start": {
+    positionals: ["ID", "NAME"],
+    flags: [
+      "--ready-file",
+      "--ready-tcp",
+      "--ready-http",
+      "--ready-command",
+      "--ready-timeout-seconds",
+      "--publish",
+      "--secret-env",
+    ],
+    command: true,
+  },
+  "workspace service list": { positionals: ["ID"], flags: [] },
+  "workspace service status": { positionals: ["ID", "NAME"], flags: [] },
+  "workspace service logs": { positionals: ["ID", "NAME"], flags: ["--tail-lines", "--all"] },
+  "workspace service stop": { positionals: ["ID", "NAME"], flags: [] },
+  "workspace shell open": { positionals: ["ID"], flags: ["--cwd", "--cols", "--rows", "--secret-env", "--id-only"] },
+  "workspace shell read": {
+    positionals: ["ID", "SHELL"],
+    flags: ["--cursor", "--max-chars", "--plain", "--wait-for-idle-ms"],
+  },
+  "workspace shell write": {
+    positionals: ["ID", "SHELL"],
+    flags: ["--input", "--no-newline"],
+    required: ["--input TEXT"],
+  },
+  "workspace shell signal": { positionals: ["ID", "SHELL"], flags: ["--signal"] },
+  "workspace shell resize": {
+    positionals: ["ID", "SHELL"],
+    flags: ["--cols", "--rows"],
+    required: ["--cols N", "--rows N"],
+  },
+  "workspace shell close": { positionals: ["ID", "SHELL"], flags: [] },
+  "workspace shell attach": { positionals: ["ID", "SHELL"], flags: [] },
+  "workspace summary": { positionals: ["ID"], flags: [] },
+  "workspace stop": { positionals: ["ID"], flags: [] },
+  "workspace start": { positionals: ["ID"], flags: [] },
+  "workspace disk export": {
+    positionals: ["ID"],
+    flags: ["--output", "--format"],
+    required: ["--output HOST_PATH"],
+  },
+  "workspace disk list": { positionals: ["ID", "[PATH]"], flags: ["--recursive"] },
+  "workspace disk read": { positionals: ["ID", "PATH"], flags: ["--max-bytes", "--content-only"] },
   "env list": { positionals: [], flags: [] },
   "env pull": { positionals: ["ENVIRONMENT"], flags: [] },
   "env inspect": { positionals: ["ENVIRONMENT"], flags: [] },
@@ -56,7 +110,18 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   help: { positionals: ["[COMMAND…]"], flags: [] },
 };
 
-export const CONTRACT_GROUPS = ["workspace", "workspace file", "env", "daemon"] as const;
+export const CONTRACT_GROUPS = [
+  "workspace",
+  "workspace file",
+  "workspace patch",
+  "workspace sync",
+  "workspace snapshot",
+  "workspace service",
+  "workspace shell",
+  "workspace disk",
+  "env",
+  "daemon",
+] as const;
 export const CONTRACT_ALIASES = { ws: "workspace" } as const;
 /** Taken by every command. */
 export const CONTRACT_GLOBAL_FLAGS = ["--json", "--verbose", "--help"] as const;
@@ -77,6 +142,31 @@ export const CONTRACT_SDK_METHODS = [
   "writeWorkspaceFile",
   "diffWorkspace",
   "exportWorkspace",
+  "applyWorkspacePatch",
+  "pushWorkspaceSync",
+  "createSnapshot",
+  "listSnapshots",
+  "deleteSnapshot",
+  "resetWorkspace",
+  "forkWorkspace",
+  "startService",
+  "listServices",
+  "statusService",
+  "logsService",
+  "stopService",
+  "openShell",
+  "readShell",
+  "writeShell",
+  "signalShell",
+  "resizeShell",
+  "closeShell",
+  "attachShell",
+  "summarizeWorkspace",
+  "stopWorkspace",
+  "startWorkspace",
+  "exportWorkspaceDisk",
+  "listWorkspaceDisk",
+  "readWorkspaceDisk",
   "run",
   "openRun",
   "listEnvironments",

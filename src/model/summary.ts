@@ -1,4 +1,4 @@
-import type { Command } from "./exec.ts";
+import type { Command, JournalEntry } from "./exec.ts";
 import type { ChangeStatus, DiffEntry } from "./files.ts";
 import type { ServiceState } from "./service.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -18,8 +18,11 @@ export type WorkspaceEvent =
     }
   | { kind: "snapshot_create" | "snapshot_delete"; at: number; snapshot_name: string };
 
+/** A command without its output. */
 export interface CommandOutline {
   sequence: number;
+  /** `exit_code` means something only when it is `done`. */
+  state: JournalEntry["state"];
   command: Command;
   exit_code: number;
   timed_out: boolean;

@@ -36,23 +36,43 @@ describe("Redactor", () => {
     expect(stream.end().toString()).toBe("s3");
   });
 
+  it("takes out a value that a cut goes through", () => {
+    const redactor = new Redactor(["s3cret"]);
+    expect(redactor.start(Buffer.from("say s3cret!"), 7).toString()).toBe(`say ${REDACTED}`);
+    expect(redactor.start(Buffer.from("say s3cret!"), 3).toString()).toBe("say");
+    expect(redactor.start(Buffer.from("say s3cret!"), 99).toString()).toBe(`say ${REDACTED}!`);
+  });
+
   it("gives the same for any cut of the stream", () => {
     const part = fc.constantFrom("s3cret", "s3", "cret", "aaab", "aaaa", "a", " ", "\n", "ü");
     fc.assert(
-      fc.property(fc.array(part, { maxLength: 30 }), fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 60 }), (parts, cuts) => {
-        const redactor = new Redactor(["s3cret", "aaab", "ü3cr"]);
-        const whole = Buffer.from(parts.join(""));
-        const stream = redactor.stream();
-        const out: Buffer[] = [];
-        let at = 0;
-        for (const cut of cuts) {
-          out.push(stream.push(whole.subarray(at, at + cut)));
-          at += cut;
-        }
-        out.push(stream.push(whole.subarray(at)), stream.end());
-        expect(Buffer.concat(out).toString()).toBe(redactor.bytes(whole).toString());
-        expect(streamed(redactor, [whole.toString()])).not.toContain("s3cret");
-      }),
+      fc.property(
+        fc.array(part, { maxLength: 30 }),
+        fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 60 }),
+        (parts, cuts) => {
+          const redactor = new Redactor(["s3cret", "aaab", "ü3cr"]);
+          const whole = Buffer.from(parts.join(""));
+          const stream = redactor.stream();
+          const out: Buffer[] = [];
+          let at = 0;
+          for (const cut of cuts) {
+            out.push(stream.push(whole.subarray(at, at + cut)));
+            at += cut;
+          }
+          out.push(stream.push(whole.subarray(at)), stream.end());
+          expect(Buffer.concat(out).toString()).toBe(redactor.bytes(whole).toString());
+          expect(streamed(redactor, [whole.toString()])).not.toContain("s3cret");
+        },
+      ),
     );
+  });
+
+  it("tells how much of a start may be the rest of a value whose beginning is lost", () => {
+    const redactor = new Redactor(["s3cret", "longer-s3cre"]);
+    expect(redactor.openStart(Buffer.from("cret and more"))).toBe(4);
+    expect(redactor.openStart(Buffer.from("s3cre and more"))).toBe(5);
+    expect(redactor.openStart(Buffer.from("s3cret"))).toBe(5);
+    expect(redactor.openStart(Buffer.from("nothing"))).toBe(0);
+    expect(redactor.openStart(Buffer.from(""))).toBe(0);
   });
 });

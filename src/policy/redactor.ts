@@ -20,7 +20,9 @@ export class Redactor {
   readonly #needles: readonly Buffer[];
 
   constructor(values: readonly string[]) {
-    this.#needles = [...new Set(values.flatMap(formsOf))].map((form) => Buffer.from(form)).sort((a, b) => b.length - a.length);
+    this.#needles = [...new Set(values.flatMap(formsOf))]
+      .map((form) => Buffer.from(form))
+      .sort((a, b) => b.length - a.length);
   }
 
   get isEmpty(): boolean {
@@ -48,6 +50,14 @@ export class Redactor {
     return Buffer.concat([...parts, bytes.subarray(at)]);
   }
 
+  /** The first `length` bytes, redacted; a value that begins in them and goes on in the rest is taken out whole. */
+  start(bytes: Buffer, length: number): Buffer {
+    const cut = this.find(bytes).find(({ start, end }) => start < length && end > length);
+    return cut
+      ? Buffer.concat([this.bytes(bytes.subarray(0, cut.start)), MARK])
+      : this.bytes(bytes.subarray(0, length));
+  }
+
   stream(): RedactingStream {
     let held: Buffer = Buffer.alloc(0);
     return {
@@ -68,7 +78,9 @@ export class Redactor {
 
   /** Where values are, in order, without overlap. */
   find(bytes: Buffer): { start: number; end: number }[] {
-    const spans = this.#needles.flatMap((needle) => occurrences(bytes, needle)).sort((a, b) => a.start - b.start || b.end - a.end);
+    const spans = this.#needles
+      .flatMap((needle) => occurrences(bytes, needle))
+      .sort((a, b) => a.start - b.start || b.end - a.end);
     const merged: { start: number; end: number }[] = [];
     for (const span of spans) {
       const last = merged.at(-1);
@@ -84,7 +96,20 @@ export class Redactor {
     for (let length = Math.min(this.reach - 1, bytes.length); length > 0; length--) {
       const end = bytes.subarray(bytes.length - length);
       if (bytes.length - length < complete && complete === bytes.length) continue;
-      if (this.#needles.some((needle) => needle.length > length && needle.subarray(0, length).equals(end))) return length;
+      if (this.#needles.some((needle) => needle.length > length && needle.subarray(0, length).equals(end)))
+        return length;
+    }
+    return 0;
+  }
+
+  /** How many bytes at the start may be the rest of a value that began in what is lost. */
+  openStart(bytes: Buffer): number {
+    for (let length = Math.min(this.reach - 1, bytes.length); length > 0; length--) {
+      const start = bytes.subarray(0, length);
+      if (
+        this.#needles.some((needle) => needle.length > length && needle.subarray(needle.length - length).equals(start))
+      )
+        return length;
     }
     return 0;
   }
@@ -99,6 +124,7 @@ function formsOf(value: string): string[] {
 
 function occurrences(bytes: Buffer, needle: Buffer): { start: number; end: number }[] {
   const spans: { start: number; end: number }[] = [];
-  for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1)) spans.push({ start: at, end: at + needle.length });
+  for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1))
+    spans.push({ start: at, end: at + needle.length });
   return spans;
 }

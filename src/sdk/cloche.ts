@@ -2,31 +2,61 @@ import { resolve } from "node:path";
 import { daemonSocket, placesFrom, type Places } from "../base/paths.ts";
 import type { Environment, EnvironmentDetail, EnvironmentList, EnvironmentsPruned } from "../model/environment.ts";
 import type { ExecEvent, ExecResult, Journal } from "../model/exec.ts";
-import type { Diff, Exported, FileContent, FileList, FileWritten } from "../model/files.ts";
+import type {
+  Diff,
+  DiskExported,
+  Exported,
+  FileContent,
+  FileList,
+  FileWritten,
+  PatchApplied,
+  SyncPushed,
+} from "../model/files.ts";
 import type { DaemonStatus, Health } from "../model/health.ts";
-import type { OperationInput } from "../model/operations.ts";
+import type { OperationInput, OperationName } from "../model/operations.ts";
+import type { OperationResults } from "../model/results.ts";
+import type { Service, ServiceList, ServiceLogs } from "../model/service.ts";
+import type { Shell, ShellClosed, ShellOutput, ShellSignalled, ShellWritten } from "../model/shell.ts";
+import type { SnapshotDeleted, SnapshotList, SnapshotMade, WorkspaceReset } from "../model/snapshot.ts";
+import type { Summary } from "../model/summary.ts";
 import type { DeletedWorkspace, Workspace, WorkspaceList } from "../model/workspace.ts";
 import { openCommandStream } from "./command-stream.ts";
 import { DaemonConnection } from "./connection.ts";
 import { toExecEvents } from "./exec-events.ts";
+import { onThisHost, resolveHostPath } from "./on-this-host.ts";
 import type {
+  AttachShellOptions,
   CallOptions,
   ClocheOptions,
   CommandStream,
   CreateOptions,
+  DiskExportOptions,
   ExecOptions,
   ExportOptions,
+  ForkOptions,
   ListFilesOptions,
   LongCallOptions,
   OpenCommandOptions,
   OpenRunOptions,
+  OpenShellOptions,
+  PatchOptions,
   ReadFileOptions,
+  ReadShellOptions,
+  ResetOptions,
+  ResizeShellOptions,
   RunOptions,
+  ServiceLogsOptions,
+  ShellStream,
+  SignalShellOptions,
+  StartServiceOptions,
   StreamOptions,
+  SyncOptions,
   UpdateOptions,
   WriteFileOptions,
+  WriteShellOptions,
 } from "./options.ts";
 import { openRunStream, runToEnd } from "./run-workspace.ts";
+import { openShellStream } from "./shell-stream.ts";
 
 /**
  * The client of one installation. It starts the daemon when it needs one. Methods answer the objects of the wire; what fails throws a
@@ -47,7 +77,7 @@ export class Cloche implements AsyncDisposable {
 
   async createWorkspace(options: CreateOptions = {}): Promise<Workspace> {
     const { signal, onProgress, ...input } = options;
-    return await this.#connection.call("createWorkspace", this.#onThisHost(input), { signal, onProgress });
+    return await this.#connection.call("createWorkspace", onThisHost(input, this.#env), { signal, onProgress });
   }
 
   async listWorkspaces(options: CallOptions = {}): Promise<WorkspaceList> {
@@ -55,22 +85,44 @@ export class Cloche implements AsyncDisposable {
   }
 
   async statusWorkspace(workspaceId: string, options: CallOptions = {}): Promise<Workspace> {
-    return await this.#connection.call("statusWorkspace", { workspace_id: workspaceId }, options);
+    return await this.#ask("statusWorkspace", { workspace_id: workspaceId }, options);
   }
 
   async updateWorkspace(workspaceId: string, options: UpdateOptions): Promise<Workspace> {
-    const { signal, ...input } = options;
-    return await this.#connection.call("updateWorkspace", { ...input, workspace_id: workspaceId }, { signal });
+    return await this.#ask("updateWorkspace", { workspace_id: workspaceId }, options);
   }
 
   async deleteWorkspace(workspaceId: string, options: CallOptions = {}): Promise<DeletedWorkspace> {
-    return await this.#connection.call("deleteWorkspace", { workspace_id: workspaceId }, options);
+    return await this.#ask("deleteWorkspace", { workspace_id: workspaceId }, options);
+  }
+
+  /** Ends all that runs in it; `/workspace` stays. */
+  async stopWorkspace(workspaceId: string, options: CallOptions = {}): Promise<Workspace> {
+    return await this.#ask("stopWorkspace", { workspace_id: workspaceId }, options);
+  }
+
+  async startWorkspace(workspaceId: string, options: LongCallOptions = {}): Promise<Workspace> {
+    return await this.#ask("startWorkspace", { workspace_id: workspaceId }, options);
+  }
+
+  /** A new sandbox under the same id, with the files of the snapshot; without one, those of its creation. */
+  async resetWorkspace(workspaceId: string, options: ResetOptions = {}): Promise<WorkspaceReset> {
+    return await this.#ask("resetWorkspace", { workspace_id: workspaceId }, options);
+  }
+
+  /** A new workspace with the files of the snapshot; without one, with those of this moment. */
+  async forkWorkspace(workspaceId: string, options: ForkOptions = {}): Promise<Workspace> {
+    return await this.#ask("forkWorkspace", { workspace_id: workspaceId }, options);
+  }
+
+  /** What happened since it was created or last reset. */
+  async summarizeWorkspace(workspaceId: string, options: CallOptions = {}): Promise<Summary> {
+    return await this.#ask("summarizeWorkspace", { workspace_id: workspaceId }, options);
   }
 
   /** Runs a command to its end: a string is a shell command, an array an argv. */
   async execWorkspace(workspaceId: string, options: ExecOptions): Promise<ExecResult> {
-    const { signal, ...input } = options;
-    return await this.#connection.call("execWorkspace", { ...input, workspace_id: workspaceId }, { signal });
+    return await this.#ask("execWorkspace", { workspace_id: workspaceId }, options);
   }
 
   /** The same as text while it comes; the last event is the exit. Leaving the loop ends the command. */
@@ -85,33 +137,120 @@ export class Cloche implements AsyncDisposable {
   }
 
   async logsWorkspace(workspaceId: string, options: CallOptions = {}): Promise<Journal> {
-    return await this.#connection.call("logsWorkspace", { workspace_id: workspaceId }, options);
+    return await this.#ask("logsWorkspace", { workspace_id: workspaceId }, options);
   }
 
   async listWorkspaceFiles(workspaceId: string, options: ListFilesOptions = {}): Promise<FileList> {
-    const { signal, ...input } = options;
-    return await this.#connection.call("listWorkspaceFiles", { ...input, workspace_id: workspaceId }, { signal });
+    return await this.#ask("listWorkspaceFiles", { workspace_id: workspaceId }, options);
   }
 
   async readWorkspaceFile(workspaceId: string, path: string, options: ReadFileOptions = {}): Promise<FileContent> {
-    const { signal, ...input } = options;
-    return await this.#connection.call("readWorkspaceFile", { ...input, workspace_id: workspaceId, path }, { signal });
+    return await this.#ask("readWorkspaceFile", { workspace_id: workspaceId, path }, options);
   }
 
   async writeWorkspaceFile(workspaceId: string, path: string, options: WriteFileOptions): Promise<FileWritten> {
-    const { signal, ...input } = options;
-    return await this.#connection.call("writeWorkspaceFile", { ...input, workspace_id: workspaceId, path }, { signal });
+    return await this.#ask("writeWorkspaceFile", { workspace_id: workspaceId, path }, options);
+  }
+
+  /** Applies a unified diff: all of it or nothing. */
+  async applyWorkspacePatch(workspaceId: string, options: PatchOptions): Promise<PatchApplied> {
+    return await this.#ask("applyWorkspacePatch", { workspace_id: workspaceId }, options);
   }
 
   async diffWorkspace(workspaceId: string, options: CallOptions = {}): Promise<Diff> {
-    return await this.#connection.call("diffWorkspace", { workspace_id: workspaceId }, options);
+    return await this.#ask("diffWorkspace", { workspace_id: workspaceId }, options);
   }
 
   /** Copies a file or folder of the workspace to a new path on this host. */
   async exportWorkspace(workspaceId: string, path: string, options: ExportOptions): Promise<Exported> {
-    const { signal, output_path } = options;
-    const input = { workspace_id: workspaceId, path, output_path: resolve(output_path) };
-    return await this.#connection.call("exportWorkspace", input, { signal });
+    const output_path = resolveHostPath(options.output_path);
+    return await this.#ask("exportWorkspace", { workspace_id: workspaceId, path, output_path }, options);
+  }
+
+  /** Copies the contents of a folder or archive of this host into the workspace: all of it or nothing. */
+  async pushWorkspaceSync(workspaceId: string, sourcePath: string, options: SyncOptions = {}): Promise<SyncPushed> {
+    const source_path = resolveHostPath(sourcePath);
+    return await this.#ask("pushWorkspaceSync", { workspace_id: workspaceId, source_path }, options);
+  }
+
+  /** Of a stopped workspace, as the two that follow. */
+  async listWorkspaceDisk(workspaceId: string, options: ListFilesOptions = {}): Promise<FileList> {
+    return await this.#ask("listWorkspaceDisk", { workspace_id: workspaceId }, options);
+  }
+
+  async readWorkspaceDisk(workspaceId: string, path: string, options: ReadFileOptions = {}): Promise<FileContent> {
+    return await this.#ask("readWorkspaceDisk", { workspace_id: workspaceId, path }, options);
+  }
+
+  async exportWorkspaceDisk(workspaceId: string, options: DiskExportOptions): Promise<DiskExported> {
+    const output_path = resolveHostPath(options.output_path);
+    return await this.#ask("exportWorkspaceDisk", { workspace_id: workspaceId, output_path }, options);
+  }
+
+  /** Keeps the files of this moment under a name; what runs goes on. */
+  async createSnapshot(workspaceId: string, snapshotName: string, options: CallOptions = {}): Promise<SnapshotMade> {
+    return await this.#ask("createSnapshot", { workspace_id: workspaceId, snapshot_name: snapshotName }, options);
+  }
+
+  async listSnapshots(workspaceId: string, options: CallOptions = {}): Promise<SnapshotList> {
+    return await this.#ask("listSnapshots", { workspace_id: workspaceId }, options);
+  }
+
+  async deleteSnapshot(workspaceId: string, snapshotName: string, options: CallOptions = {}): Promise<SnapshotDeleted> {
+    return await this.#ask("deleteSnapshot", { workspace_id: workspaceId, snapshot_name: snapshotName }, options);
+  }
+
+  /** Resolves when the service is ready; throws with its last lines when it does not get so. */
+  async startService(workspaceId: string, serviceName: string, options: StartServiceOptions): Promise<Service> {
+    return await this.#ask("startService", { workspace_id: workspaceId, service_name: serviceName }, options);
+  }
+
+  async listServices(workspaceId: string, options: CallOptions = {}): Promise<ServiceList> {
+    return await this.#ask("listServices", { workspace_id: workspaceId }, options);
+  }
+
+  async statusService(workspaceId: string, serviceName: string, options: CallOptions = {}): Promise<Service> {
+    return await this.#ask("statusService", { workspace_id: workspaceId, service_name: serviceName }, options);
+  }
+
+  async logsService(workspaceId: string, serviceName: string, options: ServiceLogsOptions = {}): Promise<ServiceLogs> {
+    return await this.#ask("logsService", { workspace_id: workspaceId, service_name: serviceName }, options);
+  }
+
+  async stopService(workspaceId: string, serviceName: string, options: CallOptions = {}): Promise<Service> {
+    return await this.#ask("stopService", { workspace_id: workspaceId, service_name: serviceName }, options);
+  }
+
+  /** Opens a terminal that stays, whoever is connected. */
+  async openShell(workspaceId: string, options: OpenShellOptions = {}): Promise<Shell> {
+    return await this.#ask("openShell", { workspace_id: workspaceId }, options);
+  }
+
+  async readShell(workspaceId: string, shellId: string, options: ReadShellOptions = {}): Promise<ShellOutput> {
+    return await this.#ask("readShell", { workspace_id: workspaceId, shell_id: shellId }, options);
+  }
+
+  async writeShell(workspaceId: string, shellId: string, options: WriteShellOptions): Promise<ShellWritten> {
+    return await this.#ask("writeShell", { workspace_id: workspaceId, shell_id: shellId }, options);
+  }
+
+  async signalShell(workspaceId: string, shellId: string, options: SignalShellOptions = {}): Promise<ShellSignalled> {
+    const input = { workspace_id: workspaceId, shell_id: shellId, signal: options.signal };
+    return await this.#ask("signalShell", input, {});
+  }
+
+  async resizeShell(workspaceId: string, shellId: string, options: ResizeShellOptions): Promise<Shell> {
+    return await this.#ask("resizeShell", { workspace_id: workspaceId, shell_id: shellId }, options);
+  }
+
+  async closeShell(workspaceId: string, shellId: string, options: CallOptions = {}): Promise<ShellClosed> {
+    return await this.#ask("closeShell", { workspace_id: workspaceId, shell_id: shellId }, options);
+  }
+
+  /** The shell byte for byte, both ways. */
+  attachShell(workspaceId: string, shellId: string, options: AttachShellOptions): ShellStream {
+    const { signal, ...input } = options;
+    return openShellStream(this.#connection, { ...input, workspace_id: workspaceId, shell_id: shellId }, signal);
   }
 
   /** Creates a workspace, runs one command in it and deletes it, whatever happens. */
@@ -129,11 +268,11 @@ export class Cloche implements AsyncDisposable {
   }
 
   async pullEnvironment(environment: string, options: LongCallOptions = {}): Promise<Environment> {
-    return await this.#connection.call("pullEnvironment", { environment }, options);
+    return await this.#ask("pullEnvironment", { environment }, options);
   }
 
   async inspectEnvironment(environment: string, options: CallOptions = {}): Promise<EnvironmentDetail> {
-    return await this.#connection.call("inspectEnvironment", { environment }, options);
+    return await this.#ask("inspectEnvironment", { environment }, options);
   }
 
   async pruneEnvironments(options: CallOptions = {}): Promise<EnvironmentsPruned> {
@@ -141,11 +280,7 @@ export class Cloche implements AsyncDisposable {
   }
 
   async doctor(options: CallOptions = {}): Promise<Health> {
-    return await this.#connection.call(
-      "doctor",
-      { oci_runtime: this.#env["CLOCHE_OCI_RUNTIME"] || undefined },
-      options,
-    );
+    return await this.#ask("doctor", { oci_runtime: this.#env["CLOCHE_OCI_RUNTIME"] || undefined }, options);
   }
 
   /** Never starts a daemon. */
@@ -168,15 +303,16 @@ export class Cloche implements AsyncDisposable {
     await this.close();
   }
 
-  /** Adds what only this side knows: its environment, and the folder that relative paths start from. */
-  #onThisHost(input: OperationInput<"createWorkspace">): OperationInput<"createWorkspace"> {
-    return {
-      ...input,
-      backend: input.backend ?? (this.#env["CLOCHE_BACKEND"] || undefined),
-      oci_runtime: input.oci_runtime ?? (this.#env["CLOCHE_OCI_RUNTIME"] || undefined),
-      // An empty path is a variable that was not set, not the folder we happen to be in: the daemon refuses it.
-      seed_path: input.seed_path && resolve(input.seed_path),
-    };
+  /** One call: what the method takes by position, or works out itself, with the rest of its options. */
+  async #ask<Name extends OperationName, Given extends Partial<OperationInput<Name>>>(
+    operation: Name,
+    given: Given,
+    options: Omit<OperationInput<Name>, keyof Given> & LongCallOptions,
+  ): Promise<OperationResults[Name]> {
+    const { signal, onProgress, ...input } = options;
+    // Together they are the input, which the compiler does not see through the two generics.
+    const whole = { ...input, ...given } as unknown as OperationInput<Name>;
+    return await this.#connection.call(operation, whole, { signal, onProgress });
   }
 }
 

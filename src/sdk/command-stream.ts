@@ -1,12 +1,10 @@
-import type { ClientRequest, IncomingMessage } from "node:http";
-import { isClocheError } from "../base/errors.ts";
-import { failure, type ErrorDocument } from "../model/error-codes.ts";
+import type { ClientRequest } from "node:http";
+import { failure } from "../model/error-codes.ts";
 import type { ExecResult } from "../model/exec.ts";
 import type { OperationInput } from "../model/operations.ts";
-import { decodeStreamFrames, FRAME } from "../model/stream-frames.ts";
-import { toClocheError } from "./answer.ts";
 import { cancelled, type DaemonConnection } from "./connection.ts";
 import { deferred } from "./deferred.ts";
+import { followStream } from "./follow-stream.ts";
 import type { CommandSignal, CommandStream, OutputChunk } from "./options.ts";
 import { OutputQueue } from "./output-queue.ts";
 
@@ -116,9 +114,12 @@ class LiveCommand implements CommandStream {
     let started: Started | undefined;
     for (let silent = 0; silent < MAX_SILENT_DAEMONS; silent++) {
       const before = this.#received.stdout + this.#received.stderr;
-      const result = await this.#follow(response, (value) => this.#started.resolve((started = value)));
+      const result = await followStream(response, {
+        started: (info) => this.#started.resolve((started = info as Started)),
+        output: (chunk) => this.#receive(chunk),
+      });
       request.body?.destroy();
-      if (result !== undefined) return result;
+      if (result !== undefined) return result as ExecResult;
       if (this.#signal.aborted) throw cancelled(this.#signal);
       if (started === undefined) break;
       if (this.#input) this.#input.lost = true;
@@ -133,22 +134,6 @@ class LiveCommand implements CommandStream {
     throw failure("DAEMON_UNREACHABLE", "The daemon ended while the command ran", {
       hint: "See what became of it with `cloche workspace logs ID`",
     });
-  }
-
-  /** Reads one answer to its end; undefined when the daemon went away before the command did. */
-  async #follow(response: IncomingMessage, onStarted: (started: Started) => void): Promise<ExecResult | undefined> {
-    try {
-      for await (const { type, payload } of decodeStreamFrames(response)) {
-        if (type === FRAME.started) onStarted(JSON.parse(payload.toString("utf8")) as Started);
-        else if (type === FRAME.stdout) await this.#receive({ channel: "stdout", data: payload });
-        else if (type === FRAME.stderr) await this.#receive({ channel: "stderr", data: payload });
-        else if (type === FRAME.exit) return JSON.parse(payload.toString("utf8")) as ExecResult;
-        else throw toClocheError(JSON.parse(payload.toString("utf8")) as ErrorDocument);
-      }
-    } catch (error) {
-      if (isClocheError(error)) throw error;
-    }
-    return undefined;
   }
 
   async #receive(chunk: OutputChunk): Promise<void> {

@@ -21,6 +21,16 @@ const REPEATABLE: ReadonlySet<OperationName> = new Set<OperationName>([
   "readWorkspaceFile",
   "writeWorkspaceFile",
   "diffWorkspace",
+  "summarizeWorkspace",
+  "listWorkspaceDisk",
+  "readWorkspaceDisk",
+  "listSnapshots",
+  "listServices",
+  "statusService",
+  "logsService",
+  "readShell",
+  "resizeShell",
+  "attachShell",
   "listEnvironments",
   "pullEnvironment",
   "inspectEnvironment",
@@ -35,7 +45,7 @@ const MAX_ATTEMPTS = 6;
 
 export interface StreamRequest {
   signal: AbortSignal;
-  /** The body stays open; `onTaken` gets it once the daemon listens to it. */
+  /** The body stays open; `onTaken` gets it once the daemon listens to it, and the body of each further attempt. */
   onTaken?: ((request: ClientRequest) => void) | undefined;
 }
 
@@ -87,7 +97,7 @@ export class DaemonConnection {
   }
 
   /** Opens a streamed answer; an error that comes before its first frame is thrown. */
-  async openStream<Name extends "streamWorkspace" | "attachCommand">(
+  async openStream<Name extends "streamWorkspace" | "attachCommand" | "attachShell">(
     operation: Name,
     input: OperationInput<Name>,
     { signal, onTaken }: StreamRequest,

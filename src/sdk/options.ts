@@ -1,6 +1,7 @@
 import type { ExecResult } from "../model/exec.ts";
-import type { OperationInput } from "../model/operations.ts";
+import type { OperationInput, OperationName } from "../model/operations.ts";
 import type { ReportProgress } from "../model/results.ts";
+import type { Shell } from "../model/shell.ts";
 
 export interface ClocheOptions {
   /** Instead of `$CLOCHE_HOME`. */
@@ -22,18 +23,37 @@ export interface LongCallOptions extends CallOptions {
   onProgress?: ReportProgress | undefined;
 }
 
+/** An operation's input without what the method takes by position. */
+type OptionsOf<Name extends OperationName, Positional extends string = never> = Omit<
+  OperationInput<Name>,
+  "workspace_id" | Positional
+> &
+  CallOptions;
+
 export type CreateOptions = OperationInput<"createWorkspace"> & LongCallOptions;
-export type UpdateOptions = Omit<OperationInput<"updateWorkspace">, "workspace_id"> & CallOptions;
-export type ExecOptions = Omit<OperationInput<"execWorkspace">, "workspace_id"> & CallOptions;
+export type UpdateOptions = OptionsOf<"updateWorkspace">;
+export type ForkOptions = OptionsOf<"forkWorkspace"> & LongCallOptions;
+export type ResetOptions = OptionsOf<"resetWorkspace"> & LongCallOptions;
+export type ExecOptions = OptionsOf<"execWorkspace">;
 export type StreamOptions = ExecOptions;
-export type OpenCommandOptions = Omit<OperationInput<"streamWorkspace">, "workspace_id"> & CallOptions;
-export type ListFilesOptions = Omit<OperationInput<"listWorkspaceFiles">, "workspace_id"> & CallOptions;
-export type ReadFileOptions = Omit<OperationInput<"readWorkspaceFile">, "workspace_id" | "path"> & CallOptions;
-export type WriteFileOptions = Omit<OperationInput<"writeWorkspaceFile">, "workspace_id" | "path"> & CallOptions;
-export type ExportOptions = Omit<OperationInput<"exportWorkspace">, "workspace_id" | "path"> & CallOptions;
-export type RunOptions = OperationInput<"createWorkspace"> &
-  Omit<OperationInput<"execWorkspace">, "workspace_id"> &
-  LongCallOptions;
+export type OpenCommandOptions = OptionsOf<"streamWorkspace">;
+export type ListFilesOptions = OptionsOf<"listWorkspaceFiles">;
+export type ReadFileOptions = OptionsOf<"readWorkspaceFile", "path">;
+export type WriteFileOptions = OptionsOf<"writeWorkspaceFile", "path">;
+export type PatchOptions = OptionsOf<"applyWorkspacePatch">;
+export type ExportOptions = OptionsOf<"exportWorkspace", "path">;
+export type SyncOptions = OptionsOf<"pushWorkspaceSync", "source_path"> & LongCallOptions;
+export type DiskExportOptions = OptionsOf<"exportWorkspaceDisk"> & LongCallOptions;
+export type StartServiceOptions = OptionsOf<"startService", "service_name">;
+export type ServiceLogsOptions = OptionsOf<"logsService", "service_name">;
+export type OpenShellOptions = OptionsOf<"openShell">;
+export type ReadShellOptions = OptionsOf<"readShell", "shell_id">;
+export type WriteShellOptions = OptionsOf<"writeShell", "shell_id">;
+/** Here `signal` is the shell's, not one that ends the call. */
+export type SignalShellOptions = Pick<OperationInput<"signalShell">, "signal">;
+export type ResizeShellOptions = OptionsOf<"resizeShell", "shell_id">;
+export type AttachShellOptions = OptionsOf<"attachShell", "shell_id">;
+export type RunOptions = OperationInput<"createWorkspace"> & OptionsOf<"execWorkspace"> & LongCallOptions;
 export type OpenRunOptions = RunOptions & Pick<OperationInput<"streamWorkspace">, "stdin" | "pty">;
 
 export type CommandSignal = OperationInput<"signalCommand">["signal"];
@@ -62,5 +82,25 @@ export interface CommandStream extends AsyncDisposable {
   /** Only with `pty`. */
   resize(size: { cols: number; rows: number }): Promise<void>;
   /** Ends the command if it still runs. */
+  close(): Promise<void>;
+}
+
+/**
+ * The terminal of a shell, byte for byte. When the daemon dies it goes on with the next one, which shows the last screenful again.
+ * Leaving it does not end the shell.
+ */
+export interface ShellStream extends AsyncDisposable {
+  /** The shell when it ended, or when this stream left it. Comes after the last output. */
+  readonly result: Promise<Shell>;
+  /** May be called once. Leaving the loop drops the rest. */
+  output(): AsyncIterable<Buffer>;
+  /** What is typed. Resolves when there is room for more. */
+  write(data: Uint8Array | string): Promise<void>;
+  resize(size: { cols: number; rows: number }): Promise<void>;
+  /** Nothing more is typed: the daemon lets go of the shell, and `result` comes. Idempotent. */
+  endInput(): void;
+  /** `endInput`, without waiting for a reader of the last output. */
+  detach(): Promise<Shell>;
+  /** Cuts the connection; `result` is then `CANCELLED`. The shell goes on. */
   close(): Promise<void>;
 }

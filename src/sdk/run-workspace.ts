@@ -77,9 +77,9 @@ async function deleteQuietly(client: Client, id: string): Promise<void> {
 }
 
 function split(options: OpenRunOptions): { create: CreateOptions; exec: OpenCommandOptions } {
-  const { command, timeout_seconds, cwd, env, stdin, pty, onProgress, signal, ...create } = options;
+  const { command, timeout_seconds, cwd, env, secret_env, stdin, pty, onProgress, signal, ...create } = options;
   return {
     create: { ttl_seconds: ABANDONED_AFTER_SECONDS, ...create, onProgress, signal },
-    exec: { command, timeout_seconds, cwd, env, stdin, pty, signal },
+    exec: { command, timeout_seconds, cwd, env, secret_env, stdin, pty, signal },
   };
 }

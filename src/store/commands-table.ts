@@ -2,6 +2,7 @@ import type Database from "libsql";
 import type { Store } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Command, JournalEntry } from "../model/exec.ts";
+import type { CommandOutline } from "../model/summary.ts";
 import { inTransaction } from "./transaction.ts";
 
 type Value = string | number | Buffer;
@@ -23,6 +24,9 @@ const FIELDS = [
   "duration_ms",
   "execution_mode",
 ] as const satisfies readonly (keyof JournalEntry)[];
+
+const NEXT_SEQUENCE =
+  "(SELECT coalesce(max(sequence), 0) + 1 FROM commands WHERE commands.workspace_id = workspaces.workspace_id)";
 
 /** Output may hold NUL, which SQLite's text does not carry through: it is kept as bytes. */
 function toValue(field: keyof JournalEntry, value: unknown): Value {
@@ -50,36 +54,53 @@ function toEntry(row: Row): JournalEntry {
   };
 }
 
+const OUTLINE = ["sequence", "state", "command", "exit_code", "timed_out", "duration_ms", "started_at"] as const;
+
+function toOutline(row: Pick<Row, (typeof OUTLINE)[number]>): CommandOutline {
+  return {
+    sequence: row.sequence as number,
+    state: row.state as JournalEntry["state"],
+    command: JSON.parse(row.command as string) as Command,
+    exit_code: row.exit_code as number,
+    timed_out: row.timed_out === 1,
+    duration_ms: row.duration_ms as number,
+    started_at: row.started_at as number,
+  };
+}
+
 type CommandsTable = Pick<
   Store,
-  "beginCommand" | "endCommand" | "listCommands" | "countCommands" | "listRunningCommands"
+  "beginCommand" | "endCommand" | "listCommands" | "countCommands" | "outlineCommands" | "listRunningCommands"
 >;
 
 export function commandsTable(database: Database.Database): CommandsTable {
   const columns = FIELDS.join(", ");
-  const nextSequence = database.prepare(
-    "UPDATE workspaces SET last_sequence = last_sequence + 1 WHERE workspace_id = ? RETURNING last_sequence",
+  // One statement is one transaction: the journal is on the path of every command, so it has no more of them than it needs.
+  const insert = database.prepare(
+    `INSERT INTO commands (${columns})
+     SELECT ${FIELDS.map((field) => (field === "sequence" ? NEXT_SEQUENCE : "?")).join(", ")} FROM workspaces WHERE workspace_id = ?`,
   );
-  const insert = database.prepare(`INSERT INTO commands (${columns}) VALUES (${FIELDS.map(() => "?").join(", ")})`);
+  const inserted = database.prepare("SELECT sequence FROM commands WHERE rowid = ?");
+  const updates = new Map<string, Database.Statement>();
   const touch = database.prepare(
     "UPDATE workspaces SET last_activity_at = max(last_activity_at, ?) WHERE workspace_id = ?",
   );
   const list = database.prepare(`SELECT ${columns} FROM commands WHERE workspace_id = ? ORDER BY sequence`);
   const count = database.prepare("SELECT count(*) AS number FROM commands WHERE workspace_id = ?");
+  const outline = database.prepare(
+    `SELECT ${OUTLINE.join(", ")} FROM commands WHERE workspace_id = ? ORDER BY sequence DESC LIMIT ?`,
+  );
   const running = database.prepare(
     `SELECT ${columns} FROM commands WHERE state = 'running' ORDER BY workspace_id, sequence`,
   );
 
   return {
     beginCommand(workspaceId, entry) {
-      return inTransaction(database, () => {
-        const row = nextSequence.get([workspaceId]) as { last_sequence: number } | undefined;
-        if (row === undefined) throw failure("WORKSPACE_NOT_FOUND", `There is no workspace "${workspaceId}"`);
-        const sequence = row.last_sequence;
-        const whole: JournalEntry = { ...entry, workspace_id: workspaceId, sequence, state: "running" };
-        insert.run(FIELDS.map((field) => toValue(field, whole[field])));
-        return sequence;
-      });
+      const whole: Omit<JournalEntry, "sequence"> = { ...entry, workspace_id: workspaceId, state: "running" };
+      const values = FIELDS.flatMap((field) => (field === "sequence" ? [] : [toValue(field, whole[field])]));
+      const { changes, lastInsertRowid } = insert.run([...values, workspaceId]);
+      if (changes === 0) throw failure("WORKSPACE_NOT_FOUND", `There is no workspace "${workspaceId}"`);
+      return (inserted.get([lastInsertRowid]) as { sequence: number }).sequence;
     },
     endCommand(workspaceId, sequence, entry, activityAt) {
       const whole: Partial<JournalEntry> = { state: "done", ...entry };
@@ -90,7 +111,9 @@ export function commandsTable(database: Database.Database): CommandsTable {
       inTransaction(database, () => {
         const sql = `UPDATE commands SET ${assignments} WHERE workspace_id = ? AND sequence = ?`;
         const values = changed.map((field) => toValue(field, whole[field]));
-        const { changes } = database.prepare(sql).run([...values, workspaceId, sequence]);
+        const update = updates.get(sql) ?? database.prepare(sql);
+        updates.set(sql, update);
+        const { changes } = update.run([...values, workspaceId, sequence]);
         if (changes === 0) {
           throw failure("COMMAND_NOT_FOUND", `Workspace "${workspaceId}" has no command ${sequence}`);
         }
@@ -102,6 +125,9 @@ export function commandsTable(database: Database.Database): CommandsTable {
     },
     countCommands(workspaceId) {
       return (count.get([workspaceId]) as { number: number }).number;
+    },
+    outlineCommands(workspaceId, limit) {
+      return (outline.all([workspaceId, limit]) as Row[]).map(toOutline).toReversed();
     },
     listRunningCommands() {
       return (running.all() as Row[]).map(toEntry);

@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { workspace, entry, snapshot } from "../../test/helpers/stored-records.ts";
 import { transpileProgram, type TranspiledProgram } from "../../test/helpers/transpile-program.ts";
-import type { Store, StoredWorkspace } from "../contracts/store.ts";
-import type { JournalEntry } from "../model/exec.ts";
+import type { Store } from "../contracts/store.ts";
 import { openStore } from "./open-store.ts";
+import { MIGRATIONS } from "./schema.ts";
 
 // These start processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
@@ -38,48 +39,20 @@ function reopen(): Store {
   return open();
 }
 
-const workspace = (id: string, fields: Partial<StoredWorkspace> = {}): StoredWorkspace => ({
-  workspaceId: id,
-  name: null,
-  labels: { team: "a=b" },
-  environment: "host",
-  backend: "container",
-  state: "started",
-  stateReason: null,
-  networkPolicy: "off",
-  createdAt: 100.25,
-  lastActivityAt: 100.25,
-  ttlSeconds: 3600,
-  limits: { vcpuCount: 1, memMib: 2048, pids: 512, diskMib: undefined },
-  ociRuntime: null,
-  resetCount: 0,
-  seed: { mode: "empty", seed_path: null, origin_kind: null, origin_ref: null },
-  baseline: "/cache/seeds/x",
-  wall: null,
-  ...fields,
-});
-
-const entry = (fields: Partial<JournalEntry> = {}): Omit<JournalEntry, "sequence" | "state"> => ({
-  workspace_id: "ws-a",
-  command: ["printf", "x"],
-  cwd: "/workspace",
-  exit_code: 0,
-  stdout: "",
-  stderr: "",
-  stdout_truncated: false,
-  stderr_truncated: false,
-  timed_out: false,
-  duration_ms: 0,
-  execution_mode: "guest_socket",
-  started_at: 5,
-  ...fields,
-});
-
 describe("workspaces", () => {
   it("come back from the disk as they were", () => {
     const wall = { kind: "bwrap", pid: 42, startTicks: "77", executionMode: "guest_socket", deep: { a: [1] } } as const;
-    open().insertWorkspace(workspace("ws-a", { name: "first", wall, ociRuntime: "runsc" }));
-    expect(reopen().findWorkspace("ws-a")).toEqual(workspace("ws-a", { name: "first", wall, ociRuntime: "runsc" }));
+    const stored = workspace("ws-a", {
+      name: "first",
+      wall,
+      ociRuntime: "runsc",
+      layers: ["l-1", "l-2"],
+      generation: 3,
+      sessionStartedAt: 200.5,
+      secrets: [{ name: "TOKEN", source_kind: "literal" }],
+    });
+    open().insertWorkspace(stored);
+    expect(reopen().findWorkspace("ws-a")).toEqual(stored);
   });
 
   it("change only in the fields given, null included", () => {
@@ -129,6 +102,18 @@ describe("the journal", () => {
     expect(first).toEqual({ ...entry(), ...end, sequence: 1, state: "done" });
     expect(second).toMatchObject({ sequence: 2, state: "running", command: "second" });
     expect(opened[0]!.countCommands("ws-a")).toBe(2);
+  });
+
+  it("tells the last commands in outline, oldest first", () => {
+    const store = open();
+    store.insertWorkspace(workspace("ws-a"));
+    for (const command of ["one", ["two"], "three"]) store.beginCommand("ws-a", entry({ command, stdout: "much" }));
+    store.endCommand("ws-a", 2, { exit_code: 3, timed_out: true, duration_ms: 2.5 }, 1);
+    const shared = { exit_code: 0, timed_out: false, duration_ms: 0, started_at: 5 };
+    expect(store.outlineCommands("ws-a", 2)).toEqual([
+      { ...shared, sequence: 2, state: "done", command: ["two"], exit_code: 3, timed_out: true, duration_ms: 2.5 },
+      { ...shared, sequence: 3, state: "running", command: "three" },
+    ]);
   });
 
   it("sets the workspace's last activity, never back", () => {
@@ -181,6 +166,21 @@ describe("the file", () => {
       hint: expect.stringContaining(`Move "${file}"`) as string,
     };
     expect(() => openStore(file)).toThrow(expect.objectContaining(told));
+  });
+
+  it("of the first schema gets the columns and tables of today, and keeps its rows", () => {
+    const old = new Database(file);
+    old.exec(MIGRATIONS[0]!);
+    old.exec(`PRAGMA user_version = 1;
+      INSERT INTO workspaces VALUES ('ws-a', NULL, '{"team":"a=b"}', 'host', 'container', 'started', NULL, 'off', 100.25, 150,
+        3600, '{"vcpuCount":1,"memMib":2048,"pids":512}', NULL, 0,
+        '{"mode":"empty","seed_path":null,"origin_kind":null,"origin_ref":null}', '/cache/seeds/x', NULL)`);
+    old.close();
+    const store = open();
+    expect(store.findWorkspace("ws-a")).toEqual(workspace("ws-a", { lastActivityAt: 150 }));
+    expect(store.beginCommand("ws-a", entry())).toBe(1);
+    expect(store.insertSnapshot("ws-a", snapshot("mid"))).toBe(true);
+    expect(reopen().listSnapshots("ws-a")).toEqual([snapshot("mid")]);
   });
 
   it("of a newer cloche is refused and stays as it is", () => {

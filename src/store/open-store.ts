@@ -5,6 +5,8 @@ import type { Store } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import { commandsTable } from "./commands-table.ts";
 import { migrate, refuseNewerSchema } from "./schema.ts";
+import { sessionTables } from "./session-tables.ts";
+import { snapshotsTable } from "./snapshots-table.ts";
 import { isBusy, toStoreFailure } from "./store-failure.ts";
 import { workspacesTable } from "./workspaces-table.ts";
 
@@ -59,7 +61,13 @@ function tryOpen(file: string): Store | "locked" {
 }
 
 function createStore(database: Database.Database): Store {
-  return { ...workspacesTable(database), ...commandsTable(database), close: () => release(database) };
+  return {
+    ...workspacesTable(database),
+    ...snapshotsTable(database),
+    ...sessionTables(database),
+    ...commandsTable(database),
+    close: () => release(database),
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import { failure } from "../model/error-codes.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** One step for each version; steps are only ever added. `PRAGMA user_version` counts the steps taken. */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE workspaces (
     workspace_id TEXT PRIMARY KEY,
@@ -22,8 +22,7 @@ const MIGRATIONS: readonly string[] = [
     reset_count INTEGER NOT NULL,
     seed TEXT NOT NULL,
     baseline TEXT NOT NULL,
-    wall TEXT,
-    last_sequence INTEGER NOT NULL DEFAULT 0
+    wall TEXT
   );
   CREATE TABLE commands (
     workspace_id TEXT NOT NULL REFERENCES workspaces (workspace_id) ON DELETE CASCADE,
@@ -43,6 +42,51 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (workspace_id, sequence)
   );
   CREATE INDEX commands_running ON commands (workspace_id, sequence) WHERE state = 'running';
+  `,
+  `
+  ALTER TABLE workspaces ADD COLUMN layers TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE workspaces ADD COLUMN generation INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE workspaces ADD COLUMN session_started_at REAL NOT NULL DEFAULT 0;
+  ALTER TABLE workspaces ADD COLUMN secrets TEXT NOT NULL DEFAULT '[]';
+  UPDATE workspaces SET session_started_at = created_at;
+  CREATE TABLE snapshots (
+    workspace_id TEXT NOT NULL REFERENCES workspaces (workspace_id) ON DELETE CASCADE,
+    snapshot_name TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    layers TEXT NOT NULL,
+    PRIMARY KEY (workspace_id, snapshot_name)
+  );
+  CREATE TABLE services (
+    workspace_id TEXT NOT NULL REFERENCES workspaces (workspace_id) ON DELETE CASCADE,
+    service_name TEXT NOT NULL,
+    command TEXT NOT NULL,
+    cwd TEXT NOT NULL,
+    readiness TEXT,
+    state TEXT NOT NULL,
+    started_at REAL NOT NULL,
+    ready_at REAL,
+    ended_at REAL,
+    exit_code INTEGER,
+    published_ports TEXT NOT NULL,
+    PRIMARY KEY (workspace_id, service_name)
+  );
+  CREATE TABLE shells (
+    workspace_id TEXT NOT NULL REFERENCES workspaces (workspace_id) ON DELETE CASCADE,
+    shell_id TEXT NOT NULL,
+    cwd TEXT NOT NULL,
+    cols INTEGER NOT NULL,
+    rows INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    exit_code INTEGER,
+    PRIMARY KEY (workspace_id, shell_id)
+  );
+  CREATE TABLE events (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (workspace_id) ON DELETE CASCADE,
+    event TEXT NOT NULL
+  );
+  CREATE INDEX events_of_workspace ON events (workspace_id, position);
   `,
 ];
 

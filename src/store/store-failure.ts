@@ -1,12 +1,19 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
 
+/** An extended code; the others are primary ones. */
+const FOREIGN_KEY = 787;
 const SQLITE = { busy: 5, corrupt: 11, full: 13, notADatabase: 26 } as const;
+
+function extendedCode(error: unknown): number | undefined {
+  if (typeof error !== "object" || error === null || !("rawCode" in error)) return undefined;
+  return typeof error.rawCode === "number" ? error.rawCode : undefined;
+}
 
 /** The primary result code of SQLite, without the extended bits. */
 function resultCode(error: unknown): number | undefined {
-  if (typeof error !== "object" || error === null || !("rawCode" in error)) return undefined;
-  return typeof error.rawCode === "number" ? error.rawCode & 0xff : undefined;
+  const code = extendedCode(error);
+  return code === undefined ? undefined : code & 0xff;
 }
 
 export const isBusy = (error: unknown): boolean => resultCode(error) === SQLITE.busy;
@@ -23,6 +30,10 @@ export function toStoreFailure(error: unknown, file: string): Error {
       hint: `Move "${file}" away, and "${file}-wal" if it is there; cloche then begins with an empty store`,
       cause: error,
     });
+  }
+  // Every foreign key names a workspace: it was deleted while something of it was still under way.
+  if (extendedCode(error) === FOREIGN_KEY) {
+    return failure("WORKSPACE_NOT_FOUND", "The workspace was deleted meanwhile", { cause: error });
   }
   return failure("INTERNAL", `Cannot use "${file}": ${messageOf(error)}`, { cause: error });
 }

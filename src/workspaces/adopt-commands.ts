@@ -46,10 +46,12 @@ function adoption(
   const start = () => {
     result ??= (async () => {
       clearTimeout(timer);
-      const running = new RunningCommand((await live.guest()).attach(process, { stdout: 0, stderr: 0 }));
+      const attached = (await live.guest()).attach(process, { stdout: 0, stderr: 0 });
+      const running = new RunningCommand(attached, live.secrets.redactor);
       live.commands.set(entry.sequence, running);
-      return await finishCommand(deps, live, entry.sequence, blankResult(live, entry.command, entry.cwd), running);
-    })();
+      const blank = blankResult(live, entry.command, entry.cwd);
+      return await finishCommand(deps, live, { sequence: entry.sequence, blank, running });
+    })().finally(() => live.adopted.delete(entry.sequence));
     return result;
   };
   const timer = setTimeout(
@@ -70,17 +72,35 @@ export async function attachCommand(
   const adopted = live.adopted.get(sequence);
   if (!adopted) return await replayEnd(deps, live, { sequence, stdout_offset: stdout, stderr_offset: stderr }, sink);
   // Both readers join before either takes a byte, so neither can make the ring drop what the other has not read.
-  const own = (await live.guest()).attach(adopted.process, { stdout, stderr });
+  const { redactor } = live.secrets;
+  // A client counts what it was shown. With secrets that is not what the guest counts, so it is read again, redacted, and what the client has left out.
+  const own = (await live.guest()).attach(
+    adopted.process,
+    redactor.isEmpty ? { stdout, stderr } : { stdout: 0, stderr: 0 },
+  );
+  const rest = redactor.isEmpty ? sink : skipping(sink, { stdout, stderr });
+  const shown = new RunningCommand(own, redactor);
   const stop = () => own.detach();
   signal.addEventListener("abort", stop, { once: true });
   try {
     await own.started;
     const result = adopted.start();
-    for await (const { channel, data } of own.output()) await sink[channel](data);
+    await shown.finish(rest);
     return await result;
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** Leaves out the first bytes of each channel. */
+function skipping(sink: OutputSink, counts: { stdout: number; stderr: number }): OutputSink {
+  const left = { ...counts };
+  const take = (channel: "stdout" | "stderr") => async (data: Buffer) => {
+    const skipped = Math.min(left[channel], data.length);
+    left[channel] -= skipped;
+    if (skipped < data.length) await sink[channel](data.subarray(skipped));
+  };
+  return { stdout: take("stdout"), stderr: take("stderr") };
 }
 
 /** The end of a command from the journal, for a client that comes back when all is over. */
@@ -90,7 +110,7 @@ async function replayEnd(
   request: AttachRequest,
   sink: OutputSink,
 ): Promise<ExecResult> {
-  const entry = deps.store.listCommands(live.workspaceId).find((one) => one.sequence === request.sequence);
+  const entry = deps.journal.entries(live.workspaceId).find((one) => one.sequence === request.sequence);
   if (entry?.state !== "done")
     throw failure("COMMAND_NOT_FOUND", `Command ${request.sequence} of workspace ${live.workspaceId} is not running`);
   // What the journal had to leave out is lost for a stream too; the result says so.

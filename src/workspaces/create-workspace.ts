@@ -1,15 +1,15 @@
-import { mkdirSync } from "node:fs";
 import { errnoOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
-import { workspaceDirectory } from "../base/paths.ts";
-import type { Backend } from "../contracts/backend.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
-import { DEFAULTS } from "../model/config.ts";
+import { type Config, DEFAULTS } from "../model/config.ts";
 import { failure } from "../model/error-codes.ts";
+import type { NetworkPolicy } from "../model/names.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { ReportProgress } from "../model/results.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { LiveWorkspace } from "./live-workspace.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
+import { getBackend, removeSandboxes, startSandbox } from "./sandbox.ts";
+import { type Secrets, readSecrets } from "./secrets.ts";
 
 export interface CreateContext {
   readonly signal?: AbortSignal | undefined;
@@ -17,94 +17,128 @@ export interface CreateContext {
   readonly onLost: (workspaceId: string, reason: string) => void;
 }
 
-/**
- * Makes a workspace: record, layers, wall. It is written into the store before anything else is made, so that a crash at any point leaves
- * a record that the next daemon undoes.
- */
+/** Makes a workspace from an environment and a seed. */
 export async function createWorkspace(
   deps: Dependencies,
   input: OperationInput<"createWorkspace">,
   context: CreateContext,
 ): Promise<LiveWorkspace> {
   const config = deps.config();
-  const backendName = input.backend ?? config.backend ?? DEFAULTS.backend;
-  const backend = getBackend(deps, backendName);
-  if (input.network_policy !== undefined && input.network_policy !== "off") {
-    throw failure("NETWORK_POLICY_UNSUPPORTED", `Network policy "${input.network_policy}" has no gate to answer it`);
-  }
-  if (config.limits?.disk_mib !== undefined) {
-    throw failure("LIMIT_UNSUPPORTED", `Backend "${backendName}" cannot limit the disk`, {
-      hint: "Remove limits.disk_mib from config.yaml",
-    });
-  }
+  const backend = input.backend ?? config.backend ?? DEFAULTS.backend;
+  getBackend(deps, backend);
+  const networkPolicy = checkNetworkPolicy(input.network_policy ?? "off");
+  const limits = chooseLimits(input, config, backend);
+  const { secrets, records } = readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(
     input.environment ?? config.environment ?? DEFAULTS.environment,
     context,
   );
   const { tree, seed } = await deps.seeds.import(input.seed_path, context);
   context.signal?.throwIfAborted();
-
-  const workspaceId = `ws-${randomName(10)}`;
-  const directory = workspaceDirectory(deps.home, workspaceId);
-  const now = deps.clock.now();
   const stored: StoredWorkspace = {
-    workspaceId,
+    ...blankWorkspace(deps),
     name: input.name ?? null,
     labels: input.labels ?? {},
     environment: rootfs.name,
-    backend: backendName,
-    state: "creating",
-    stateReason: null,
-    networkPolicy: "off",
-    createdAt: now,
-    lastActivityAt: now,
+    backend,
+    networkPolicy,
     ttlSeconds: input.ttl_seconds ?? config.ttl_seconds ?? DEFAULTS.ttl_seconds,
-    limits: {
-      vcpuCount: input.vcpu_count ?? config.limits?.vcpu_count ?? DEFAULTS.vcpu_count,
-      memMib: input.mem_mib ?? config.limits?.mem_mib ?? DEFAULTS.mem_mib,
-      pids: config.limits?.pids ?? DEFAULTS.pids,
-      diskMib: undefined,
-    },
+    limits,
     ociRuntime: input.oci_runtime ?? null,
-    resetCount: 0,
     seed: {
       ...seed,
       ...(input.origin_kind && { origin_kind: input.origin_kind }),
       ...(input.origin_ref && { origin_ref: input.origin_ref }),
     },
     baseline: tree,
+    layers: [],
+    secrets: records,
+  };
+  return await bringUp(deps, stored, secrets, context);
+}
+
+type Identity =
+  | "workspaceId"
+  | "state"
+  | "stateReason"
+  | "createdAt"
+  | "lastActivityAt"
+  | "sessionStartedAt"
+  | "resetCount"
+  | "generation"
+  | "wall";
+
+/** What is new in every workspace, made from a seed or forked. */
+export function blankWorkspace(deps: Dependencies): Pick<StoredWorkspace, Identity> {
+  const now = deps.clock.now();
+  return {
+    workspaceId: `ws-${randomName(10)}`,
+    state: "creating",
+    stateReason: null,
+    createdAt: now,
+    lastActivityAt: now,
+    sessionStartedAt: now,
+    resetCount: 0,
+    generation: 1,
     wall: null,
   };
+}
+
+/**
+ * Records a workspace and starts its sandbox. It is in the store before anything else is made, so that a crash at any point leaves a record that the
+ * next daemon undoes.
+ */
+export async function bringUp(
+  deps: Dependencies,
+  stored: StoredWorkspace,
+  secrets: Secrets,
+  context: CreateContext,
+): Promise<LiveWorkspace> {
+  const { workspaceId } = stored;
   deps.store.insertWorkspace(stored);
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const wall = await backend.start(
-      {
-        workspaceId,
-        directory,
-        rootfs,
-        baseline: tree,
-        hostname: workspaceId,
-        limits: stored.limits,
-        ociRuntime: input.oci_runtime,
-      },
-      context.signal,
-    );
-    deps.store.updateWorkspace(workspaceId, { state: "started", wall: wall.record, lastActivityAt: deps.clock.now() });
-    return new LiveWorkspace(workspaceId, wall, (reason) => context.onLost(workspaceId, reason));
+    const onLost = (reason: string) => context.onLost(workspaceId, reason);
+    const live = await startSandbox(deps, stored, {
+      secrets,
+      onLost,
+      signal: context.signal,
+      progress: context.progress,
+    });
+    deps.store.updateWorkspace(workspaceId, {
+      state: "started",
+      wall: live.wall.record,
+      lastActivityAt: deps.clock.now(),
+    });
+    return live;
   } catch (error) {
-    await backend.remove(workspaceId, directory);
+    await removeSandboxes(deps, stored);
     deps.store.deleteWorkspace(workspaceId);
-    throw errnoOf(error) === "ENOSPC"
-      ? failure("DISK_FULL", "Cannot create the workspace: no space left on the disk", { cause: error })
-      : error;
+    if (errnoOf(error) !== "ENOSPC") throw error;
+    throw failure("DISK_FULL", "Cannot create the workspace: no space left on the disk", { cause: error });
   }
 }
 
-export function getBackend(deps: Dependencies, name: string): Backend {
-  const backend = deps.backends.get(name);
-  if (backend) return backend;
-  throw failure("BACKEND_NOT_FOUND", `There is no backend "${name}"`, {
-    hint: `Use one of: ${[...deps.backends.keys()].join(", ")}`,
+function checkNetworkPolicy(policy: NetworkPolicy): NetworkPolicy {
+  if (policy !== "egress") return policy;
+  throw failure("NETWORK_POLICY_UNSUPPORTED", 'Network policy "egress" has no gate to answer it', {
+    hint: "Use --network-policy off, or egress+published-ports to publish a service's ports",
   });
+}
+
+function chooseLimits(
+  input: OperationInput<"createWorkspace">,
+  { limits }: Config,
+  backend: string,
+): StoredWorkspace["limits"] {
+  if (limits?.disk_mib !== undefined) {
+    throw failure("LIMIT_UNSUPPORTED", `Backend "${backend}" cannot limit the disk`, {
+      hint: "Remove limits.disk_mib from config.yaml",
+    });
+  }
+  return {
+    vcpuCount: input.vcpu_count ?? limits?.vcpu_count ?? DEFAULTS.vcpu_count,
+    memMib: input.mem_mib ?? limits?.mem_mib ?? DEFAULTS.mem_mib,
+    pids: limits?.pids ?? DEFAULTS.pids,
+    diskMib: undefined,
+  };
 }

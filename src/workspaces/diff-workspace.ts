@@ -1,12 +1,14 @@
 import type { FileChange, GuestFiles } from "../guest/files.ts";
 import { CHANGE_STATUSES, type ChangeStatus, type Diff, type DiffEntry } from "../model/files.ts";
 import { findRenames } from "../policy/find-renames.ts";
+import type { Redactor } from "../policy/redactor.ts";
 import { type GitMode, gitModeOf, isBinary, unifiedDiff } from "../policy/unified-diff.ts";
 import { toWorkspaceAbsolute } from "../policy/workspace-path.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 
-/** Files above that are entries without a patch. */
+/** Files above that are entries without a patch; and so are all that come when this much was read. */
 const MAX_TEXT_BYTES = 1024 * 1024;
+const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
 const MAX_CHANGES = 100_000;
 
 /** One side of a change; `text` is null where it is not text, or too large. */
@@ -23,16 +25,21 @@ interface Change {
 
 /** What differs from the create-time baseline. The guest lists the writable layer, so the cost follows the changes. */
 export async function diffWorkspace(live: LiveWorkspace): Promise<Diff> {
-  const files = await live.files();
+  const reader = new SideReader(await live.files());
   const changes: Change[] = [];
-  for (const change of await files.changes({ maxEntries: MAX_CHANGES })) {
+  for (const change of await reader.files.changes({ maxEntries: MAX_CHANGES })) {
     changes.push({
       change,
-      before: await readSide(files, "baseline", change),
-      after: await readSide(files, "workspace", change),
+      before: await reader.read("baseline", change),
+      after: await reader.read("workspace", change),
     });
   }
-  const entries = toEntries(changes).sort((a, b) => (a.path < b.path ? -1 : 1));
+  const entries: DiffEntry[] = [];
+  for (const entry of toEntries(changes)) {
+    entries.push(redactEntry(entry, live.secrets.redactor));
+    await nextTurn(); // comparing is work for the processor: others get their turn after each file
+  }
+  entries.sort((a, b) => (a.path < b.path ? -1 : 1));
   const count = (status: ChangeStatus) => entries.filter((entry) => entry.status === status).length;
   const summary = Object.fromEntries(CHANGE_STATUSES.map((status) => [status, count(status)])) as Record<
     ChangeStatus,
@@ -47,28 +54,45 @@ export async function diffWorkspace(live: LiveWorkspace): Promise<Diff> {
   };
 }
 
-async function readSide(
-  files: GuestFiles,
-  root: "baseline" | "workspace",
-  change: FileChange,
-): Promise<Side | undefined> {
-  const [type, size, mode] =
-    root === "baseline"
-      ? [change.oldType, change.oldSize, change.oldMode]
-      : [change.newType, change.newSize, change.newMode];
-  if (type === undefined) return undefined;
-  if (type === "symlink") return { mode: "120000", text: (await files.stat(root, change.pathBytes)).linkTarget };
-  if (type !== "file" || size > MAX_TEXT_BYTES) return { mode: gitModeOf("file", mode), text: null };
-  const { content } = await files.readAll(root, change.pathBytes, { maxBytes: MAX_TEXT_BYTES });
-  return { mode: gitModeOf("file", mode), text: isText(content) ? content.toString("utf8") : null };
+function redactEntry(entry: DiffEntry, redactor: Redactor): DiffEntry {
+  if (redactor.isEmpty) return entry;
+  const { path, patch } = entry;
+  return { ...entry, path: redactor.text(path), ...(patch !== undefined && { patch: redactor.text(patch) }) };
 }
+
+/** Reads both sides of changes, as long as there is budget. */
+class SideReader {
+  readonly files: GuestFiles;
+  #left = MAX_TOTAL_BYTES;
+
+  constructor(files: GuestFiles) {
+    this.files = files;
+  }
+
+  async read(root: "baseline" | "workspace", change: FileChange): Promise<Side | undefined> {
+    const [type, size, mode] =
+      root === "baseline"
+        ? [change.oldType, change.oldSize, change.oldMode]
+        : [change.newType, change.newSize, change.newMode];
+    if (type === undefined) return undefined;
+    if (type === "symlink") return { mode: "120000", text: (await this.files.stat(root, change.pathBytes)).linkTarget };
+    const side = { mode: gitModeOf("file", mode), text: null };
+    // SECURITY: what a sandbox can make the daemon hold for a diff is bounded (G-10).
+    if (type !== "file" || size > Math.min(MAX_TEXT_BYTES, this.#left)) return side;
+    const { content } = await this.files.readAll(root, change.pathBytes, { maxBytes: MAX_TEXT_BYTES });
+    this.#left -= content.length;
+    return isText(content) ? { ...side, text: content.toString("utf8") } : side;
+  }
+}
+
+const nextTurn = (): Promise<void> => new Promise((done) => setImmediate(done));
 
 /** Text that would not survive the way through a JSON string counts as binary. */
 function isText(content: Buffer): boolean {
   return !isBinary(content) && Buffer.from(content.toString("utf8"), "utf8").equals(content);
 }
 
-function toEntries(changes: readonly Change[]): DiffEntry[] {
+function* toEntries(changes: readonly Change[]): Generator<DiffEntry> {
   const candidates = (status: ChangeStatus, side: "before" | "after") =>
     changes.flatMap((one) => {
       const own = one[side];
@@ -79,17 +103,16 @@ function toEntries(changes: readonly Change[]): DiffEntry[] {
   const renames = findRenames(candidates("added", "after"), candidates("deleted", "before"));
   const moved = new Map(renames.map(({ from, to }) => [to.one, from.one]));
   const movedAway = new Set(moved.values());
-  return changes
-    .filter((one) => !movedAway.has(one))
-    .map((one) => {
-      const origin = moved.get(one);
-      const patch = origin ? patchOf(one.change, origin.before, one.after, origin.change.pathBytes) : patchFor(one);
-      return {
-        ...describe(one.change, origin ? "renamed" : one.change.status),
-        ...(origin && { old_path: toWorkspaceAbsolute(origin.change.path) }),
-        ...(patch !== undefined && { patch }),
-      };
-    });
+  for (const one of changes) {
+    if (movedAway.has(one)) continue;
+    const origin = moved.get(one);
+    const patch = origin ? patchOf(one.change, origin.before, one.after, origin.change.pathBytes) : patchFor(one);
+    yield {
+      ...describe(one.change, origin ? "renamed" : one.change.status),
+      ...(origin && { old_path: toWorkspaceAbsolute(origin.change.path) }),
+      ...(patch !== undefined && { patch }),
+    };
+  }
 }
 
 function patchFor({ change, before, after }: Change): string | undefined {

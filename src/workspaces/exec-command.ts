@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { isClocheError, messageOf } from "../base/errors.ts";
-import type { GuestExit } from "../guest/process.ts";
+import type { GuestExit, GuestProcess } from "../guest/process.ts";
 import { DEFAULTS } from "../model/config.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Command, ExecResult } from "../model/exec.ts";
@@ -16,6 +16,7 @@ export interface ExecRequest {
   readonly timeout_seconds?: number | undefined;
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly secret_env?: Readonly<Record<string, string>> | undefined;
   readonly pty?: { cols: number; rows: number } | undefined;
 }
 
@@ -29,6 +30,8 @@ export interface ExecContext {
 
 /** Between TERM and KILL at a time-out. */
 const GRACE_MS = 1000;
+/** How much later than it should a guest may tell the end of a command. */
+const GUEST_PATIENCE_MS = 5000;
 /** `timeout(1)`'s code, for a command that ended in good order when its time was over. */
 const EXIT_TIMED_OUT = 124;
 
@@ -42,15 +45,17 @@ export async function execCommand(
   context: ExecContext,
 ): Promise<ExecResult> {
   const cwd = request.cwd === undefined ? WORKSPACE_ROOT : toWorkspaceAbsolute(toWorkspaceRelative(request.cwd));
+  const secretVariables = live.secrets.environment(request.secret_env);
   const guest = await live.guest();
   context.signal?.throwIfAborted();
+  const timeoutMs = Math.ceil((request.timeout_seconds ?? DEFAULTS.exec_timeout_seconds) * 1000);
   const blank = blankResult(live, request.command, cwd);
-  const sequence = deps.store.beginCommand(live.workspaceId, { ...blank, started_at: deps.clock.now() });
+  const sequence = deps.journal.begin(live.workspaceId, { ...blank, command: redactCommand(live, request.command) });
   context.onSequence?.(sequence);
-  const running = new RunningCommand(
+  const running = startCommand(deps, live, sequence, () =>
     guest.spawn({
       argv: toArgv(request.command),
-      env: commandEnvironment(request.env, request.pty !== undefined),
+      env: { ...commandEnvironment(request.env, request.pty !== undefined), ...secretVariables },
       cwd,
       user: AGENT,
       // Kept until the journal has it, so that a daemon that dies meanwhile loses nothing.
@@ -58,57 +63,79 @@ export async function execCommand(
       tag: commandTag(sequence),
       stdin: context.stdin !== undefined || request.pty !== undefined,
       ...(request.pty && { pty: request.pty }),
-      timeoutMs: Math.ceil((request.timeout_seconds ?? DEFAULTS.exec_timeout_seconds) * 1000),
+      timeoutMs,
       graceMs: GRACE_MS,
       // SECURITY: the number of processes is bounded also where no cgroup bounds it (G-15).
-      rlimits: [{ resource: RLIMIT_NPROC, soft: processLimit(deps, live), hard: processLimit(deps, live) }],
+      rlimits: [{ resource: RLIMIT_NPROC, soft: live.limits.pids, hard: live.limits.pids }],
     }),
   );
-  live.commands.set(sequence, running);
   const stopOnAbort = () => running.process.signal(constants.signals.SIGKILL, "tree");
   context.signal?.addEventListener("abort", stopOnAbort, { once: true });
   if (context.stdin) void feedInput(running, context.stdin);
   try {
-    return await finishCommand(deps, live, sequence, blank, running, context.sink);
+    const silenceMs = timeoutMs + GRACE_MS + GUEST_PATIENCE_MS;
+    return await finishCommand(deps, live, { sequence, blank, running, sink: context.sink, silenceMs });
   } finally {
     context.signal?.removeEventListener("abort", stopOnAbort);
     context.signal?.throwIfAborted();
   }
 }
 
+/** What cannot even be asked for ends its journal entry too. */
+function startCommand(
+  deps: Dependencies,
+  live: LiveWorkspace,
+  sequence: number,
+  spawn: () => GuestProcess,
+): RunningCommand {
+  try {
+    const running = new RunningCommand(spawn(), live.secrets.redactor);
+    live.commands.set(sequence, running);
+    return running;
+  } catch (error) {
+    deps.journal.end(live.workspaceId, sequence, { exit_code: 125, state: "lost" });
+    throw error;
+  }
+}
+
+function redactCommand(live: LiveWorkspace, command: Command): Command {
+  const { redactor } = live.secrets;
+  return typeof command === "string" ? redactor.text(command) : command.map((word) => redactor.text(word));
+}
+
+export interface CommandUnderWay {
+  readonly sequence: number;
+  readonly blank: Omit<ExecResult, "sequence">;
+  readonly running: RunningCommand;
+  readonly sink?: OutputSink | undefined;
+  /** After which a guest that has said nothing is given up. */
+  readonly silenceMs?: number | undefined;
+}
+
 /** Waits for the end of a command, new or adopted, and completes its journal entry. */
 export async function finishCommand(
   deps: Dependencies,
   live: LiveWorkspace,
-  sequence: number,
-  blank: Omit<ExecResult, "sequence">,
-  running: RunningCommand,
-  sink?: OutputSink,
+  one: CommandUnderWay,
 ): Promise<ExecResult> {
+  const { sequence, blank, running } = one;
   const { workspaceId } = live;
   try {
-    const exit = await running.finish(sink);
+    const exit = await running.finish(one.sink, one.silenceMs);
     const result = { ...blank, sequence, ...outcome(exit, running.result) };
-    deps.store.endCommand(
-      workspaceId,
-      sequence,
-      { ...outcome(exit, running.journal), state: "done" },
-      deps.clock.now(),
-    );
     const { process } = await running.process.started;
-    // Its output is in the journal now. Nobody waits for this; if it is lost, the next daemon does it.
-    void live
-      .guest()
-      .then((guest) => guest.forget(process))
-      .catch(() => undefined);
+    // Nobody waits for this; if it is lost, the next daemon does it.
+    const forget = () =>
+      void live
+        .guest()
+        .then((guest) => guest.forget(process))
+        .catch(() => undefined);
+    deps.journal.end(workspaceId, sequence, { ...outcome(exit, running.journal), state: "done" }, forget);
     return result;
   } catch (error) {
-    deps.store.endCommand(
-      workspaceId,
-      sequence,
-      { ...outputFields(running.journal), exit_code: 125, state: "lost" },
-      deps.clock.now(),
-    );
+    // A sandbox that was reset or deleted has left its journal behind.
+    if (!live.isCurrent) throw live.lost();
+    deps.journal.end(workspaceId, sequence, { ...outputFields(running.journal), exit_code: 125, state: "lost" });
     if (isClocheError(error)) throw error;
     throw failure("SANDBOX_LOST", `Lost the command in workspace ${workspaceId}: ${messageOf(error)}`, {
       cause: error,
@@ -135,10 +162,6 @@ export function blankResult(live: LiveWorkspace, command: Command, cwd: string):
 }
 
 const RLIMIT_NPROC = 6;
-
-function processLimit(deps: Dependencies, live: LiveWorkspace): number {
-  return deps.store.findWorkspace(live.workspaceId)?.limits.pids ?? DEFAULTS.pids;
-}
 
 async function feedInput(running: RunningCommand, stdin: AsyncIterable<Buffer>): Promise<void> {
   try {

@@ -30,6 +30,8 @@ export interface WrittenExport {
   readonly bytes: number;
 }
 
+/** Of all paths together: they are remembered until the end. */
+const MAX_PATHS_BYTES = 64 * 1024 * 1024;
 const MAX_ENTRIES = 1_000_000;
 
 /**
@@ -66,6 +68,7 @@ class ExportWriter {
   readonly #folders: { path: Buffer; mode: number; mtimeNs: bigint }[] = [];
   #type: ArtifactType | undefined;
   #bytes = 0;
+  #pathBytes = 0;
 
   constructor(root: string, options: ExportOptions) {
     this.#root = Buffer.from(root);
@@ -101,7 +104,9 @@ class ExportWriter {
   #place(item: ExportItem): Buffer {
     const key = item.pathBytes.toString("latin1");
     if (this.#written.has(key)) throw refused(item, "it is there twice");
-    if (this.#written.size >= MAX_ENTRIES) {
+    this.#pathBytes += key.length;
+    // SECURITY: what is remembered of an export is bounded (G-10).
+    if (this.#written.size >= MAX_ENTRIES || this.#pathBytes > MAX_PATHS_BYTES) {
       throw failure("TOO_MANY_ENTRIES", `Cannot export more than ${MAX_ENTRIES} files at once`);
     }
     if (this.#type === undefined) {

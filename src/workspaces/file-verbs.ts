@@ -1,8 +1,12 @@
-import { WORKSPACE_ROOT } from "../model/names.ts";
-import type { Exported, FileContent, FileEntry, FileList, FileWritten } from "../model/files.ts";
-import type { OperationInput } from "../model/operations.ts";
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import type { GuestEntry } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
+import type { Exported, FileContent, FileEntry, FileList, FileWritten } from "../model/files.ts";
+import { WORKSPACE_ROOT } from "../model/names.ts";
+import type { OperationInput } from "../model/operations.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-path.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { writeExport } from "./export-writer.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 
@@ -16,37 +20,43 @@ export async function listFiles(
 ): Promise<FileList> {
   const relative = toWorkspaceRelative(path ?? WORKSPACE_ROOT);
   const files = await live.files();
-  const found = await files.list("workspace", relative, { recursive, maxEntries: MAX_LISTED });
-  const entries = found.flatMap((entry): FileEntry[] => {
-    if (entry.type === "other") return []; // sockets, pipes and devices are no artifacts
-    return [
-      {
-        path: toWorkspaceAbsolute(relative === "" ? entry.path : `${relative}/${entry.path}`),
-        artifact_type: entry.type,
-        size_bytes: entry.type === "directory" ? 0 : entry.size,
-        link_target: entry.type === "symlink" ? entry.linkTarget : null,
-      },
-    ];
-  });
+  const found = await files.list("workspace", relative, { recursive, maxEntries: MAX_LISTED, shownPath: path });
+  const entries = found.flatMap((entry) => presentEntry(live, relative, entry));
   return { workspace_id: live.workspaceId, path: toWorkspaceAbsolute(relative), recursive, entries };
+}
+
+function presentEntry(live: LiveWorkspace, folder: string, entry: GuestEntry): FileEntry[] {
+  if (entry.type === "other") return []; // sockets, pipes and devices are no artifacts
+  const { redactor } = live.secrets;
+  return [
+    {
+      path: redactor.text(toWorkspaceAbsolute(folder === "" ? entry.path : `${folder}/${entry.path}`)),
+      artifact_type: entry.type,
+      size_bytes: entry.type === "directory" ? 0 : entry.size,
+      link_target: entry.type === "symlink" ? redactor.text(entry.linkTarget ?? "") : null,
+    },
+  ];
 }
 
 export async function readFile(live: LiveWorkspace, input: OperationInput<"readWorkspaceFile">): Promise<FileContent> {
   const relative = toWorkspaceRelative(input.path);
+  const { redactor } = live.secrets;
+  const maxBytes = input.max_bytes ?? DEFAULT_READ_BYTES;
   const files = await live.files();
-  const { entry, content } = await files.readAll("workspace", relative, {
-    maxBytes: input.max_bytes ?? DEFAULT_READ_BYTES,
-  });
+  // A value that the cut goes through is found with what follows it.
+  const read = { maxBytes: maxBytes + redactor.reach, shownPath: input.path };
+  const { entry, content } = await files.readAll("workspace", relative, read);
   return {
     workspace_id: live.workspaceId,
     path: toWorkspaceAbsolute(relative),
-    content: content.toString("utf8"),
+    content: redactor.start(content, maxBytes).toString("utf8"),
     size_bytes: entry.size,
-    truncated: entry.size > content.length,
+    truncated: entry.size > maxBytes,
   };
 }
 
 export async function writeFile(
+  deps: Dependencies,
   live: LiveWorkspace,
   { path, text, mode }: OperationInput<"writeWorkspaceFile">,
 ): Promise<FileWritten> {
@@ -54,11 +64,15 @@ export async function writeFile(
   if (relative === "") throw failure("FILE_WRONG_TYPE", `Cannot write "${path}": it is a directory`);
   const content = Buffer.from(text, "utf8");
   const files = await live.files();
-  await files.write("workspace", relative, content, mode === undefined ? {} : { mode });
-  return { workspace_id: live.workspaceId, path: toWorkspaceAbsolute(relative), bytes_written: content.length };
+  await files.write("workspace", relative, content, { shownPath: path, ...(mode !== undefined && { mode }) });
+  const written = { path: toWorkspaceAbsolute(relative), bytes_written: content.length };
+  deps.store.insertEvent(live.workspaceId, { kind: "file_write", at: deps.clock.now(), ...written });
+  return { workspace_id: live.workspaceId, ...written };
 }
 
+/** What is exported is as it is in the sandbox, a secret that a command wrote there included. */
 export async function exportPath(
+  deps: Dependencies,
   live: LiveWorkspace,
   { path, output_path: outputPath }: OperationInput<"exportWorkspace">,
   signal: AbortSignal | undefined,
@@ -68,15 +82,23 @@ export async function exportPath(
   if ((await files.stat("workspace", relative, { shownPath: path })).type === "other") {
     throw failure("FILE_WRONG_TYPE", `Cannot export "${path}": it is no file, folder or link`);
   }
-  const { artifactType } = await writeExport(
-    files.treeOut("workspace", relative),
-    outputPath,
-    signal ? { signal } : {},
-  );
-  return {
-    workspace_id: live.workspaceId,
+  const items = files.treeOut("workspace", relative, { shownPath: path, signal });
+  const { artifactType } = await writeExport(items, outputPath, { ...(signal && { signal }), ...roomFor(outputPath) });
+  const exported = {
     workspace_path: toWorkspaceAbsolute(relative),
     output_path: outputPath,
     artifact_type: artifactType,
   };
+  deps.store.insertEvent(live.workspaceId, { kind: "export", at: deps.clock.now(), ...exported });
+  return { workspace_id: live.workspaceId, ...exported };
+}
+
+/** A sparse file is small in the sandbox and may be larger than the host's whole disk. */
+function roomFor(outputPath: string): { maxBytes?: number } {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(outputPath));
+    return { maxBytes: bavail * bsize };
+  } catch {
+    return {}; // a folder that is not there is refused with its own words
+  }
 }

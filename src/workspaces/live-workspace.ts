@@ -1,10 +1,10 @@
-import { messageOf } from "../base/errors.ts";
-import type { Wall } from "../contracts/backend.ts";
+import { type ClocheError, messageOf } from "../base/errors.ts";
+import type { Wall, WallLimits } from "../contracts/backend.ts";
 import type { GuestClient } from "../guest/client.ts";
 import { GuestFiles } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
-import { AGENT } from "../model/names.ts";
 import type { ExecResult } from "../model/exec.ts";
+import { AGENT } from "../model/names.ts";
 import type { RunningCommand } from "./running-command.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -18,38 +18,63 @@ export interface AdoptedCommand {
   start(): Promise<ExecResult>;
 }
 
+export interface LiveOptions {
+  readonly workspaceId: string;
+  readonly wall: Wall;
+  readonly limits: WallLimits;
+  readonly secrets: Secrets;
+  /** Called once when the sandbox ends by itself. */
+  readonly onLost: (reason: string) => void;
+}
+
 /** A workspace whose sandbox runs: its wall, the one connection that all verbs share, and the commands under way. */
 export class LiveWorkspace {
   readonly workspaceId: string;
   readonly wall: Wall;
+  readonly limits: WallLimits;
   readonly secrets: Secrets;
   readonly commands = new Map<number, RunningCommand>();
   readonly adopted = new Map<number, AdoptedCommand>();
   readonly #onLost: (reason: string) => void;
   #client: Promise<GuestClient> | undefined;
-  #closed = false;
+  /** Why it takes no more verbs. */
+  #ended: string | undefined;
 
-  constructor(workspaceId: string, wall: Wall, secrets: Secrets, onLost: (reason: string) => void) {
-    this.workspaceId = workspaceId;
-    this.wall = wall;
-    this.secrets = secrets;
-    this.#onLost = onLost;
+  constructor(options: LiveOptions) {
+    this.workspaceId = options.workspaceId;
+    this.wall = options.wall;
+    this.limits = options.limits;
+    this.secrets = options.secrets;
+    this.#onLost = options.onLost;
   }
 
   /** The connection; made anew when the last one broke while the sandbox lives on. */
   async guest(): Promise<GuestClient> {
-    if (this.#closed) throw failure("SANDBOX_LOST", `The sandbox of workspace ${this.workspaceId} has ended`);
+    if (this.#ended !== undefined) throw this.lost();
     this.#client ??= this.#connect();
     return await this.#client;
   }
 
-  async files(): Promise<GuestFiles> {
-    return new GuestFiles(await this.guest(), AGENT);
+  async files(user: { uid: number; gid: number } = AGENT): Promise<GuestFiles> {
+    return new GuestFiles(await this.guest(), user);
+  }
+
+  /** Whether this sandbox is still the workspace's: one that was reset or deleted has no journal to write to. */
+  get isCurrent(): boolean {
+    return this.#ended === undefined;
+  }
+
+  /** What whoever still waits for this sandbox is told. */
+  lost(): ClocheError {
+    return failure(
+      "SANDBOX_LOST",
+      `The sandbox of workspace ${this.workspaceId} has ended: ${this.#ended ?? "it does not answer"}`,
+    );
   }
 
   /** Ends the sandbox. Idempotent. */
-  async close(): Promise<void> {
-    this.#closed = true;
+  async close(reason: string): Promise<void> {
+    this.#ended ??= reason;
     const client = this.#client;
     this.#client = undefined;
     await this.wall.stop();
@@ -58,7 +83,7 @@ export class LiveWorkspace {
 
   /** Lets go of the connection; the sandbox goes on without us. */
   async release(): Promise<void> {
-    this.#closed = true;
+    this.#ended ??= "the daemon ends";
     await this.#client?.then((one) => one.close()).catch(() => undefined);
   }
 
@@ -73,16 +98,16 @@ export class LiveWorkspace {
     }
   }
 
+  /** Asked again after a wait, when it may have changed. */
+  #hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
   /** Never rejects. While the sandbox lives on, the next verb connects anew. */
   async #disconnected(reason: string): Promise<void> {
     this.#client = undefined;
-    if (this.#closed || !(await this.wall.hasEnded(END_PATIENCE_MS)) || this.#isClosed()) return;
-    this.#closed = true;
+    if (this.#ended !== undefined || !(await this.wall.hasEnded(END_PATIENCE_MS)) || this.#hasEnded()) return;
+    this.#ended = reason;
     this.#onLost(reason);
-  }
-
-  /** Asked again after a wait, when it may have changed. */
-  #isClosed(): boolean {
-    return this.#closed;
   }
 }

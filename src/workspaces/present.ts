@@ -2,7 +2,10 @@ import type { StoredWorkspace } from "../contracts/store.ts";
 import type { Workspace } from "../model/workspace.ts";
 
 /** The wire form of a stored workspace. `creating` and `deleting` are not shown to anybody. */
-export function presentWorkspace(stored: StoredWorkspace, commandCount: number): Workspace {
+export function presentWorkspace(
+  stored: StoredWorkspace,
+  counts: { commands: number; services: number; runningServices: number },
+): Workspace {
   return {
     workspace_id: stored.workspaceId,
     name: stored.name,
@@ -18,12 +21,12 @@ export function presentWorkspace(stored: StoredWorkspace, commandCount: number):
     execution_mode: stored.wall?.executionMode ?? "guest_socket",
     vcpu_count: stored.limits.vcpuCount,
     mem_mib: stored.limits.memMib,
-    command_count: commandCount,
-    service_count: 0,
-    running_service_count: 0,
+    command_count: counts.commands,
+    service_count: counts.services,
+    running_service_count: counts.runningServices,
     reset_count: stored.resetCount,
     workspace_seed: stored.seed,
-    secrets: [],
+    secrets: stored.secrets,
   };
 }
 

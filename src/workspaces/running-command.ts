@@ -1,4 +1,6 @@
 import type { GuestExit, GuestProcess } from "../guest/process.ts";
+import { failure } from "../model/error-codes.ts";
+import type { RedactingStream, Redactor } from "../policy/redactor.ts";
 import { CapturedOutput } from "./captured-output.ts";
 
 /** What a caller of a streamed command gets, as it comes; a promise that is awaited before the next chunk is taken. */
@@ -7,6 +9,7 @@ export interface OutputSink {
   stderr(data: Buffer): Promise<void>;
 }
 
+const RECHECK_MS = 5000;
 const RESULT_CAP_BYTES = 1024 * 1024;
 const JOURNAL_CAP_BYTES = 64 * 1024;
 
@@ -18,28 +21,65 @@ export interface CommandOutput {
 /** A command in a sandbox from the daemon's side: reads its output to the end, keeps what fits, hands the rest on. */
 export class RunningCommand {
   readonly process: GuestProcess;
+  readonly #redacting: { stdout: RedactingStream; stderr: RedactingStream };
+  #isGiving = false;
   /** For the caller. */
   readonly result: CommandOutput = capture(RESULT_CAP_BYTES);
   /** For the journal. */
   readonly journal: CommandOutput = capture(JOURNAL_CAP_BYTES);
 
-  constructor(process: GuestProcess) {
+  constructor(process: GuestProcess, redactor: Redactor) {
     this.process = process;
+    this.#redacting = { stdout: redactor.stream(), stderr: redactor.stream() };
   }
 
-  /** Resolves when the command has ended and all its output was taken. */
-  async finish(sink?: OutputSink): Promise<GuestExit> {
+  /**
+   * Resolves when the command has ended and all its output was taken. The guest ends a command when its time is over; one that has not said so after
+   * `silenceMs` is not waited for any longer.
+   */
+  async finish(sink?: OutputSink, silenceMs?: number): Promise<GuestExit> {
+    // SECURITY: a guest that does not answer holds nobody up (G-10).
+    const stopWatching = silenceMs === undefined ? () => undefined : this.#watch(silenceMs);
+    try {
+      return await this.#finish(sink);
+    } finally {
+      stopWatching();
+    }
+  }
+
+  async #finish(sink: OutputSink | undefined): Promise<GuestExit> {
     for await (const { channel, data } of this.process.output()) await this.#take(channel, data, sink);
+    for (const channel of ["stdout", "stderr"] as const)
+      await this.#give(channel, this.#redacting[channel].end(), sink);
     const exit = await this.process.exit;
     // Said where a shell would say it.
-    if (exit.kind === "failed") await this.#take("stderr", Buffer.from(`cloche: ${exit.message}\n`), sink);
+    if (exit.kind === "failed") await this.#give("stderr", Buffer.from(`cloche: ${exit.message}\n`), sink);
     return exit;
   }
 
   async #take(channel: "stdout" | "stderr", data: Buffer, sink: OutputSink | undefined): Promise<void> {
+    await this.#give(channel, this.#redacting[channel].push(data), sink);
+  }
+
+  async #give(channel: "stdout" | "stderr", data: Buffer, sink: OutputSink | undefined): Promise<void> {
+    if (data.length === 0) return;
     this.result[channel].add(data);
     this.journal[channel].add(data);
+    this.#isGiving = true;
     await sink?.[channel](data);
+    this.#isGiving = false;
+  }
+
+  #watch(silenceMs: number): () => void {
+    let timer = setTimeout(look, silenceMs);
+    const { process } = this;
+    const isGiving = () => this.#isGiving;
+    function look(): void {
+      // A reader who takes his time holds the command up, and that is not the guest's fault.
+      if (isGiving()) timer = setTimeout(look, RECHECK_MS);
+      else process.abandonOutput(failure("SANDBOX_LOST", "The guest program does not answer"));
+    }
+    return () => clearTimeout(timer);
   }
 }
 

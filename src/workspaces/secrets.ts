@@ -1,5 +1,17 @@
+import { readFileSync } from "node:fs";
+import { ClocheError, isClocheError, messageOf } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
+import type { OperationInput } from "../model/operations.ts";
 import { Redactor } from "../policy/redactor.ts";
+
+type GivenSecret = NonNullable<OperationInput<"createWorkspace">["secrets"]>[number];
+
+/** In the sandbox, on its memory-backed `/run`. */
+export const SECRETS_FOLDER = "run/cloche/secrets";
+
+/** A shorter one would be found in everything; a longer one does not fit a variable. */
+const MIN_BYTES = 4;
+const MAX_BYTES = 65_536;
 
 /** The values of a workspace's secrets. They are in this process's memory and in the sandbox's, and nowhere on a disk. */
 export class Secrets {
@@ -23,4 +35,58 @@ export class Secrets {
   }
 }
 
+/** An error that may quote what is in the sandbox, without the values. */
+export function redactError(error: unknown, redactor: Redactor): unknown {
+  if (redactor.isEmpty || !isClocheError(error)) return error;
+  const { code, message, hint, details, cause } = error;
+  const clean = details && (redactValue(details, redactor) as Record<string, unknown>);
+  return new ClocheError(code, redactor.text(message), redactor.text(hint), {
+    cause,
+    ...(clean && { details: clean }),
+  });
+}
+
+function redactValue(value: unknown, redactor: Redactor): unknown {
+  if (typeof value === "string") return redactor.text(value);
+  if (Array.isArray(value)) return value.map((one) => redactValue(one, redactor));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, redactValue(one, redactor)]));
+}
+
 export const NO_SECRETS = new Secrets(new Map());
+
+/** Takes the values in, from the call or from files of the host. No message ever has a value. */
+export function readSecrets(given: readonly GivenSecret[] | undefined): {
+  secrets: Secrets;
+  records: { name: string; source_kind: "literal" | "file" }[];
+} {
+  const values = new Map<string, string>();
+  const records = (given ?? []).map((one) => {
+    if (values.has(one.name)) throw failure("SECRET_INVALID", `Secret "${one.name}" is given twice`);
+    const value = "value" in one ? one.value : readSecretFile(one.name, one.file_path);
+    const bytes = Buffer.byteLength(value);
+    if (bytes < MIN_BYTES || bytes > MAX_BYTES || value.includes("\0")) {
+      throw failure(
+        "SECRET_INVALID",
+        `Secret "${one.name}" has ${bytes} bytes${value.includes("\0") ? ", a NUL among them" : ""}`,
+      );
+    }
+    values.set(one.name, value);
+    return { name: one.name, source_kind: "value" in one ? ("literal" as const) : ("file" as const) };
+  });
+  return { secrets: values.size === 0 ? NO_SECRETS : new Secrets(values), records };
+}
+
+function readSecretFile(name: string, path: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw failure("SECRET_INVALID", `Cannot read secret "${name}": ${messageOf(error)}`, {
+      hint: "Give a file that you can read",
+    });
+  }
+  const text = bytes.toString("utf8");
+  if (!Buffer.from(text).equals(bytes)) throw failure("SECRET_INVALID", `Secret "${name}" is not UTF-8 text`);
+  return text.replace(/\r?\n$/, ""); // an editor's last newline is no part of a token
+}

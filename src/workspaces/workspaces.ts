@@ -1,62 +1,160 @@
-import { workspaceDirectory } from "../base/paths.ts";
+import { isClocheError, messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult, Journal } from "../model/exec.ts";
 import { WORKSPACE_ID } from "../model/names.ts";
 import type { OperationInput } from "../model/operations.ts";
+import type { WorkspaceReset } from "../model/snapshot.ts";
 import type { DeletedWorkspace, Workspace, WorkspaceList } from "../model/workspace.ts";
-import { adoptCommands, attachCommand, type AttachRequest } from "./adopt-commands.ts";
-import { type CreateContext, createWorkspace, getBackend } from "./create-workspace.ts";
+import { attachCommand, type AttachRequest } from "./adopt-commands.ts";
+import { type CreateContext, createWorkspace } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { type ExecContext, type ExecRequest, execCommand } from "./exec-command.ts";
 import { Expiry } from "./expiry.ts";
-import { LiveWorkspace } from "./live-workspace.ts";
+import { forkWorkspace } from "./fork-workspace.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
 import { isVisible, presentWorkspace } from "./present.ts";
+import { adoptWorkspace } from "./recover.ts";
+import { resetWorkspace } from "./reset-workspace.ts";
 import type { OutputSink } from "./running-command.ts";
+import { haltSandbox, removeSandboxes, startSandbox } from "./sandbox.ts";
+import { NO_SECRETS, type Secrets } from "./secrets.ts";
+import type { Services } from "./services/services.ts";
+import type { Shells } from "./shells/shells.ts";
+import { BASELINE } from "./snapshots.ts";
+import { Turns } from "./turns.ts";
+
+type CallContext = Omit<CreateContext, "onLost">;
 
 /** The workspaces of one installation: which there are, which run, and their life from creation to removal. */
 export class Workspaces {
+  /** What must not overlap on one workspace. */
+  readonly turns = new Turns();
   readonly #deps: Dependencies;
+  readonly #services: Services;
+  readonly #shells: Shells;
   readonly #live = new Map<string, LiveWorkspace>();
-  /** Deletions under way: a second caller waits for the first. */
-  readonly #deleting = new Map<string, Promise<void>>();
+  /** Values of stopped workspaces too: they are nowhere else. */
+  readonly #secrets = new Map<string, Secrets>();
   readonly #expiry: Expiry;
 
-  constructor(deps: Dependencies) {
+  constructor(deps: Dependencies, services: Services, shells: Shells) {
     this.#deps = deps;
+    this.#services = services;
+    this.#shells = shells;
     this.#expiry = new Expiry({
       now: () => deps.clock.now(),
-      list: () => deps.store.listWorkspaces().filter((one) => isVisible(one) && !this.#isBusy(one.workspaceId)),
-      expire: (workspaceId) => this.#remove(workspaceId),
+      list: () => deps.store.listWorkspaces().filter(isVisible),
+      isBusy: (workspaceId) => (this.#live.get(workspaceId)?.commands.size ?? 0) > 0,
+      expire: async (workspaceId) => {
+        await this.#remove(workspaceId);
+      },
       log: deps.log,
     });
   }
 
-  /** Takes up what an earlier daemon left: adopts what runs, finishes deletions, undoes unfinished creations. */
+  /** Takes up what an earlier daemon left: adopts what runs, finishes deletions, undoes unfinished creations, removes what nobody stands on. */
   async recover(): Promise<void> {
-    for (const stored of this.#deps.store.listWorkspaces()) {
-      const { workspaceId } = stored;
-      if (!isVisible(stored)) await this.#remove(workspaceId);
-      else if (stored.state === "started") await this.#adopt(stored);
-    }
+    const stored = this.#deps.store.listWorkspaces();
+    // Side by side: a sandbox that does not answer costs the others nothing.
+    await Promise.all(stored.map((one) => this.#recoverOne(one)));
+    await this.#deps.layers.prune();
     this.#expiry.schedule();
   }
 
-  get hasLive(): boolean {
-    return this.#live.size > 0;
+  /** Whether something would be lost without a daemon: a running sandbox goes on, but nobody looks after it; a stopped one's secrets are here. */
+  get needsDaemon(): boolean {
+    return this.#live.size > 0 || [...this.#secrets.values()].some((secrets) => secrets.values.size > 0);
   }
 
-  async create(input: OperationInput<"createWorkspace">, context: Omit<CreateContext, "onLost">): Promise<Workspace> {
-    const live = await createWorkspace(this.#deps, input, {
-      ...context,
-      onLost: (id, reason) => this.#lost(id, reason),
+  async create(input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
+    return this.#adopted(await createWorkspace(this.#deps, input, { ...context, onLost: this.#lost }));
+  }
+
+  async fork(input: OperationInput<"forkWorkspace">, context: CallContext): Promise<Workspace> {
+    const { workspaceId } = this.find(input.workspace_id);
+    return await this.turns.take(workspaceId, async () => {
+      const secrets = this.#secrets.get(workspaceId) ?? NO_SECRETS;
+      const parent = this.find(workspaceId);
+      return this.#adopted(await forkWorkspace(this.#deps, parent, input, secrets, { ...context, onLost: this.#lost }));
     });
-    this.#live.set(live.workspaceId, live);
-    this.#expiry.schedule();
-    return this.status(live.workspaceId);
+  }
+
+  async reset(
+    { workspace_id: id, snapshot = BASELINE }: OperationInput<"resetWorkspace">,
+    { signal, progress }: CallContext,
+  ): Promise<WorkspaceReset> {
+    const { workspaceId } = this.find(id);
+    return await this.turns.take(workspaceId, async () => {
+      const live = await resetWorkspace(this.#deps, this.find(workspaceId), snapshot, {
+        ...this.#context(workspaceId),
+        signal,
+        progress,
+        letGo: () => this.#letGo(workspaceId, "the workspace was reset"),
+      });
+      this.#live.set(workspaceId, live);
+      this.#deps.workChanged();
+      const { resetCount } = this.find(workspaceId);
+      return { workspace_id: workspaceId, reset_count: resetCount, workspace_reset: { snapshot_name: snapshot } };
+    });
+  }
+
+  /** Ends what runs; `/workspace` stays. */
+  async stop(id: string): Promise<Workspace> {
+    const { workspaceId } = this.find(id);
+    return await this.turns.take(workspaceId, async () => {
+      const { state } = this.find(workspaceId);
+      if (state === "stopped") return this.status(workspaceId);
+      this.#deps.store.updateWorkspace(workspaceId, {
+        state: "stopped",
+        stateReason: null,
+        lastActivityAt: this.#deps.clock.now(),
+      });
+      await this.#letGo(workspaceId, "the workspace was stopped");
+      await this.#endSession(workspaceId, "stopped");
+      this.#deps.store.updateWorkspace(workspaceId, { wall: null });
+      return this.status(workspaceId);
+    });
+  }
+
+  async start(id: string, { signal, progress }: CallContext): Promise<Workspace> {
+    const { workspaceId } = this.find(id);
+    return await this.turns.take(workspaceId, async () => {
+      const stored = this.find(workspaceId);
+      if (this.#live.has(workspaceId)) return this.status(workspaceId);
+      await haltSandbox(this.#deps, stored);
+      const live = await startSandbox(this.#deps, stored, { ...this.#context(workspaceId), signal, progress });
+      const now = this.#deps.clock.now();
+      this.#deps.store.updateWorkspace(workspaceId, {
+        state: "started",
+        stateReason: null,
+        wall: live.wall.record,
+        lastActivityAt: now,
+      });
+      return this.#adopted(live);
+    });
+  }
+
+  /** Looks at the files of a stopped workspace: a sandbox in which nothing but the guest program runs. */
+  async inspect<Result>(id: string, look: (live: LiveWorkspace) => Promise<Result>): Promise<Result> {
+    const { workspaceId } = this.find(id);
+    return await this.turns.take(workspaceId, async () => {
+      const stored = this.find(workspaceId);
+      if (stored.state !== "stopped")
+        throw failure("WORKSPACE_NOT_STOPPED", `Workspace ${workspaceId} is ${stored.state}`);
+      const { secrets } = this.#context(workspaceId);
+      const live = await startSandbox(this.#deps, stored, { secrets, onLost: () => undefined });
+      try {
+        return await look(live);
+      } finally {
+        await live.close("it was only looked at");
+        await haltSandbox(this.#deps, stored);
+      }
+    });
   }
 
   list(): WorkspaceList {
+    this.#deps.journal.flush(); // the end of a command is activity
     const workspaces = this.#deps.store
       .listWorkspaces()
       .filter(isVisible)
@@ -65,6 +163,7 @@ export class Workspaces {
   }
 
   status(id: string): Workspace {
+    this.#deps.journal.flush();
     return this.#present(this.find(id));
   }
 
@@ -83,7 +182,7 @@ export class Workspaces {
 
   async delete(id: string): Promise<DeletedWorkspace> {
     const { workspaceId } = this.find(id);
-    await this.#remove(workspaceId);
+    if (!(await this.#remove(workspaceId))) throw failure("WORKSPACE_NOT_FOUND", `There is no workspace "${id}"`);
     return { workspace_id: workspaceId, deleted: true };
   }
 
@@ -97,7 +196,7 @@ export class Workspaces {
 
   logs(id: string): Journal {
     const { workspaceId } = this.find(id);
-    return { workspace_id: workspaceId, entries: this.#deps.store.listCommands(workspaceId) };
+    return { workspace_id: workspaceId, entries: this.#deps.journal.entries(workspaceId) };
   }
 
   /** The workspace with that id, or with an id that starts so. */
@@ -110,14 +209,21 @@ export class Workspaces {
     return found[0];
   }
 
+  findLive(id: string): LiveWorkspace | undefined {
+    return this.#live.get(id) ?? this.#live.get(this.find(id).workspaceId);
+  }
+
   /** The running sandbox of a workspace; an error that says why when there is none. */
   live(id: string): LiveWorkspace {
-    const stored = this.find(id);
-    const live = this.#live.get(stored.workspaceId);
+    const live = this.findLive(id);
     if (live) return live;
+    const { workspaceId, state, stateReason } = this.find(id);
     throw failure(
       "WORKSPACE_NOT_RUNNING",
-      `Workspace ${stored.workspaceId} is ${stored.state}${stored.stateReason ? `: ${stored.stateReason}` : ""}`,
+      `Workspace ${workspaceId} is ${state}${stateReason ? `: ${stateReason}` : ""}`,
+      {
+        ...(state === "stopped" && { hint: `Start it with \`cloche workspace start ${workspaceId}\`` }),
+      },
     );
   }
 
@@ -129,69 +235,115 @@ export class Workspaces {
   /** Lets go of everything; the sandboxes stay. */
   async close(): Promise<void> {
     this.#expiry.stop();
+    this.#deps.journal.flush();
+    await this.#services.close();
     await Promise.all([...this.#live.values()].map((live) => live.release()));
   }
 
   #present(stored: StoredWorkspace): Workspace {
-    return presentWorkspace(stored, this.#deps.store.countCommands(stored.workspaceId));
+    const { total, running } = this.#services.counts(stored.workspaceId);
+    const commands = this.#deps.store.countCommands(stored.workspaceId);
+    return presentWorkspace(stored, { commands, services: total, runningServices: running });
   }
 
-  #isBusy(workspaceId: string): boolean {
-    return (this.#live.get(workspaceId)?.commands.size ?? 0) > 0;
+  #context(workspaceId: string): { secrets: Secrets; onLost: (reason: string) => void } {
+    return {
+      secrets: this.#secrets.get(workspaceId) ?? NO_SECRETS,
+      onLost: (reason) => this.#lost(workspaceId, reason),
+    };
   }
 
-  async #adopt(stored: StoredWorkspace): Promise<void> {
-    const { workspaceId } = stored;
-    const backend = this.#deps.backends.get(stored.backend);
-    const wall = stored.wall && (await backend?.adopt(workspaceDirectory(this.#deps.home, workspaceId), stored.wall));
-    if (!wall) {
-      this.#lost(workspaceId, "the sandbox ended while no daemon was running");
-      return;
-    }
-    const live = new LiveWorkspace(workspaceId, wall, (reason) => this.#lost(workspaceId, reason));
-    this.#live.set(workspaceId, live);
-    try {
-      await adoptCommands(this.#deps, live);
-    } catch (error) {
-      this.#deps.log.warn("could not take up the commands of a workspace", { workspaceId, error: String(error) });
-    }
-  }
-
-  #lost(workspaceId: string, reason: string): void {
-    this.#live.delete(workspaceId);
-    if (!this.#deps.store.findWorkspace(workspaceId) || this.#deleting.has(workspaceId)) return;
-    this.#deps.log.warn("a sandbox ended", { workspaceId, reason });
-    this.#deps.store.updateWorkspace(workspaceId, { state: "failed", stateReason: reason });
+  #adopted(live: LiveWorkspace): Workspace {
+    this.#live.set(live.workspaceId, live);
+    this.#secrets.set(live.workspaceId, live.secrets);
+    this.#expiry.schedule();
     this.#deps.workChanged();
-    for (const entry of this.#deps.store.listRunningCommands().filter((one) => one.workspace_id === workspaceId)) {
-      this.#deps.store.endCommand(
-        workspaceId,
-        entry.sequence,
-        { state: "lost", exit_code: 125 },
-        this.#deps.clock.now(),
-      );
-    }
+    return this.status(live.workspaceId);
   }
 
-  async #remove(workspaceId: string): Promise<void> {
-    const removal = this.#deleting.get(workspaceId) ?? this.#removeOnce(workspaceId);
-    this.#deleting.set(workspaceId, removal);
+  async #recoverOne(stored: StoredWorkspace): Promise<void> {
+    const { workspaceId } = stored;
     try {
-      await removal;
-    } finally {
-      this.#deleting.delete(workspaceId);
+      if (!isVisible(stored)) {
+        await this.#remove(workspaceId);
+        return;
+      }
+      await removeSandboxes(this.#deps, stored, stored.generation);
+      if (stored.state === "stopped") await haltSandbox(this.#deps, stored);
+      if (stored.state !== "started") return;
+      const live = await adoptWorkspace(
+        this.#deps,
+        stored,
+        (reason) => this.#lost(workspaceId, reason),
+        (one) => Promise.all([this.#services.adopt(one), this.#shells.adopt(one)]),
+      );
+      if (!live) {
+        this.#lost(workspaceId, "the sandbox ended while no daemon was running");
+        return;
+      }
+      this.#live.set(workspaceId, live);
+      this.#secrets.set(workspaceId, live.secrets);
+    } catch (error) {
+      this.#deps.log.warn("could not take up a workspace", { workspaceId, error: String(error) });
     }
   }
 
-  async #removeOnce(workspaceId: string): Promise<void> {
-    const stored = this.#deps.store.findWorkspace(workspaceId);
-    if (!stored) return;
-    this.#deps.store.updateWorkspace(workspaceId, { state: "deleting" });
+  /** Takes the sandbox from its callers at once, then ends it. */
+  async #letGo(workspaceId: string, reason: string): Promise<void> {
     const live = this.#live.get(workspaceId);
     this.#live.delete(workspaceId);
-    await live?.close();
-    await getBackend(this.#deps, stored.backend).remove(workspaceId, workspaceDirectory(this.#deps.home, workspaceId));
-    this.#deps.store.deleteWorkspace(workspaceId);
+    const closed = live?.close(reason);
+    await Promise.all([closed, this.#services.release(workspaceId, { keepRecords: false })]);
     this.#deps.workChanged();
+  }
+
+  /** What ran in a sandbox that is gone, while its workspace stays: services have ended, shells are no more. */
+  async #endSession(workspaceId: string, state: "stopped" | "failed"): Promise<void> {
+    const { store, journal } = this.#deps;
+    journal.loseRunning(workspaceId);
+    for (const { shellId } of store.listShells(workspaceId)) store.deleteShell(workspaceId, shellId);
+    await this.#services.release(workspaceId, { keepRecords: true, state });
+  }
+
+  readonly #lost = (workspaceId: string, reason: string): void => {
+    this.#live.delete(workspaceId);
+    const stored = this.#deps.store.findWorkspace(workspaceId);
+    if (!stored || !isVisible(stored)) return;
+    this.#deps.log.warn("a sandbox ended", { workspaceId, reason });
+    this.#deps.store.updateWorkspace(workspaceId, { state: "failed", stateReason: reason });
+    void this.#endSession(workspaceId, "failed").catch((error: unknown) =>
+      this.#deps.log.error("cannot end a session", { workspaceId, error: String(error) }),
+    );
+    this.#deps.workChanged();
+  };
+
+  /** False when somebody else has removed it. */
+  async #remove(workspaceId: string): Promise<boolean> {
+    return await this.turns.take(workspaceId, async () => {
+      const stored = this.#deps.store.findWorkspace(workspaceId);
+      if (!stored) return false;
+      try {
+        this.#deps.store.updateWorkspace(workspaceId, { state: "deleting" });
+      } catch (error) {
+        // What is deleted may be what fills the disk: its files go first then, its record when there is room again.
+        if (!isClocheError(error) || error.code !== "DISK_FULL") throw error;
+      }
+      await this.#letGo(workspaceId, "the workspace was deleted");
+      this.#secrets.delete(workspaceId);
+      try {
+        await removeSandboxes(this.#deps, stored);
+      } catch (error) {
+        // Shown again, so that it can be deleted again.
+        this.#deps.store.updateWorkspace(workspaceId, {
+          state: "failed",
+          stateReason: `it could not be removed: ${messageOf(error)}`,
+        });
+        throw error;
+      }
+      this.#deps.store.deleteWorkspace(workspaceId);
+      await this.#deps.layers.prune();
+      this.#deps.workChanged();
+      return true;
+    });
   }
 }

@@ -29,6 +29,7 @@ export function fuzzSession(client: GuestClient): Promise<PromiseSettledResult<u
     takeTree(files),
     client.connectPort(1).then((socket) => socket.destroy()),
     client.listen(9099, (socket) => socket.resume()),
+    client.watch(1),
   ];
   return Promise.allSettled(results);
 }

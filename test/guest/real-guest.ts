@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,23 +8,30 @@ import { fileURLToPath } from "node:url";
 import { GuestClient, type SpawnSpec } from "../../src/guest/client.ts";
 import type { GuestExit, GuestProcess } from "../../src/guest/process.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../build/guest/cloche-guest", import.meta.url));
+/** Another build of it, such as the one with sanitizers, can be named by CLOCHE_TEST_GUEST. */
+const PROGRAM =
+  process.env["CLOCHE_TEST_GUEST"] ?? fileURLToPath(new URL("../../build/guest/cloche-guest", import.meta.url));
 export const AGENT = { uid: 1000, gid: 1000 };
 const DEADLINE_MS = 10_000;
 
-/** Mounts the workspace's layers, then becomes the guest program. */
+/** Mounts the workspace's layers, then becomes the guest program. What follows the first three words are layers, bottom first. */
 const SCRIPT = `set -e
-if [ "$1" = layers ]; then
-  mount -t overlay overlay -o "lowerdir=$2/baseline,upperdir=$2/layer/upper,workdir=$2/layer/work,userxattr" "$2/workspace"
-  exec "$3" init --socket "$2/socket" --workspace "$2/workspace" --upper "$2/layer/upper" --baseline "$2/baseline"
+kind=$1 at=$2 program=$3
+shift 3
+if [ "$kind" = layers ]; then
+  lower=$at/baseline options=
+  for layer in "$@"; do lower=$layer:$lower options="$options --layer $layer"; done
+  mount -t overlay overlay -o "lowerdir=$lower,upperdir=$at/layer/upper,workdir=$at/layer/work,userxattr" "$at/workspace"
+  exec "$program" init --socket "$at/socket" --workspace "$at/workspace" --upper "$at/layer/upper" --baseline "$at/baseline" $options
 fi
-exec "$3" init --socket "$2/socket" --workspace "$2/workspace"`;
+exec "$program" init --socket "$at/socket" --workspace "$at/workspace"`;
 
 /** The guest program as first process of its own pid, mount and network namespace, without the rest of a wall. Needs root. */
 export class RealGuest implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "cloche-guest-test-"));
   readonly workspace = join(this.directory, "workspace");
   readonly baseline = join(this.directory, "baseline");
+  readonly #layers: string[] = [];
   #child: ChildProcess | undefined;
   #clients: GuestClient[] = [];
 
@@ -38,13 +45,32 @@ export class RealGuest implements AsyncDisposable {
       chownSync(join(guest.directory, folder), AGENT.uid, AGENT.gid);
     }
     prepare?.(guest);
-    const argv = ["--pid", "--fork", "--kill-child", "--mount-proc", "--net", "--ipc", "--propagation", "private"];
-    const kind = layers ? "layers" : "plain";
-    guest.#child = spawn("unshare", [...argv, "sh", "-c", SCRIPT, "sh", kind, guest.directory, PROGRAM], {
-      stdio: ["ignore", "inherit", "inherit"],
-    });
-    (await guest.socket()).destroy();
+    await guest.#launch(layers ? "layers" : "plain");
     return guest;
+  }
+
+  /** Ends the sandbox; another starts over what it has written so far, which becomes a layer of its own. */
+  async freeze(): Promise<void> {
+    for (const client of this.#clients.splice(0)) client.close();
+    await this.kill();
+    const layer = join(this.directory, `frozen-${this.#layers.length}`);
+    renameSync(join(this.directory, "layer/upper"), layer);
+    this.#layers.push(layer);
+    // the work folder belongs to the upper that was mounted with it
+    rmSync(join(this.directory, "layer/work"), { recursive: true });
+    for (const folder of ["layer/upper", "layer/work"]) {
+      mkdirSync(join(this.directory, folder));
+      chownSync(join(this.directory, folder), AGENT.uid, AGENT.gid);
+    }
+    rmSync(join(this.directory, "socket"), { force: true });
+    await this.#launch("layers");
+  }
+
+  async #launch(kind: "layers" | "plain"): Promise<void> {
+    const argv = ["--pid", "--fork", "--kill-child", "--mount-proc", "--net", "--ipc", "--propagation", "private"];
+    const script = ["sh", "-c", SCRIPT, "sh", kind, this.directory, PROGRAM, ...this.#layers];
+    this.#child = spawn("unshare", [...argv, ...script], { stdio: ["ignore", "inherit", "inherit"] });
+    (await this.socket()).destroy();
   }
 
   /** A new socket to the guest, as soon as it listens. */

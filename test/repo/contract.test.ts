@@ -42,11 +42,10 @@ describe("the contract and the CLI", () => {
     expect(flagsIn(text, "Options").toSorted()).toEqual([...contract.flags].toSorted());
     expect(flagsIn(text, "Everywhere")).toEqual(CONTRACT_GLOBAL_FLAGS);
     const usage = /^Usage: cloche (.*)$/m.exec(text)?.[1] ?? "";
-    const required = usage.includes(" --output HOST_PATH") ? ["--output", "HOST_PATH"] : [];
     expect(usage.split(" ")).toEqual([
       ...words,
       ...contract.positionals,
-      ...required,
+      ...(contract.required ?? []).flatMap((flag) => flag.split(" ")),
       "[options]",
       ...(contract.command ? ["--", "CMD…"] : []),
     ]);

@@ -2,7 +2,15 @@ import { statSync } from "node:fs";
 import type { IdMap } from "../../base/id-map.ts";
 import type { WallSpec } from "../../contracts/backend.ts";
 import { AGENT } from "../../model/names.ts";
-import { GUEST_FOLDER, LISTEN_FD, STAGE, guestCommand, maskedKernelFiles, tmpfsBytes } from "./sandbox-layout.ts";
+import {
+  GUEST_FOLDER,
+  LISTEN_FD,
+  STAGE,
+  guestCommand,
+  layerMounts,
+  maskedKernelFiles,
+  tmpfsBytes,
+} from "./sandbox-layout.ts";
 
 /** The argument vector that bubblewrap gets, run by `cloche-guest wall` as root of its user namespace. */
 export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
@@ -29,6 +37,8 @@ export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
     "--ro-bind", `${STAGE}/guest`, `${GUEST_FOLDER}/guest`,
     "--ro-bind", `${STAGE}/upper`, `${GUEST_FOLDER}/upper`,
     "--ro-bind", `${STAGE}/baseline`, `${GUEST_FOLDER}/baseline`,
+    // SECURITY: layers are shared between workspaces, and read-only (G-05).
+    ...layerMounts(spec).flatMap(({ source, target }) => ["--ro-bind", source, target]),
     "--chdir", "/",
     "--", ...guestCommand(spec, "--listen-fd", String(LISTEN_FD)),
   ];

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isClocheError, messageOf } from "../../base/errors.ts";
-import { type IdMap, SHIFT_BASE, SHIFT_COUNT } from "../../base/id-map.ts";
+import type { IdMap } from "../../base/id-map.ts";
 import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import type { Backend, BackendProbe, Wall, WallRecord, WallSpec } from "../../contracts/backend.ts";
@@ -10,8 +10,10 @@ import type { GuestClient } from "../../guest/client.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
 import { Cgroups } from "./cgroup.ts";
 import { type ContainerRecord, ContainerWall } from "./container-wall.ts";
+import { copyLayer } from "./copy-layer.ts";
 import { connectGuest, fileAppears } from "./guest-socket.ts";
-import { makeLayers, makeOwned } from "./layers.ts";
+import { idMapArguments } from "./id-map-arguments.ts";
+import { makeLayers, makeOwned, writableLayer } from "./layers.ts";
 import { needsDoor, ociArguments, ociConfig } from "./oci.ts";
 import { startFailure } from "./start-failure.ts";
 import { GUEST_PROGRAM, WallProcess, launchWall, logTail, recordedProcess } from "./wall-process.ts";
@@ -88,7 +90,11 @@ export class ContainerBackend implements Backend {
     return Promise.resolve(wall.alive() ? new ContainerWall(directory, known, wall) : undefined);
   }
 
-  async remove(workspaceId: string, directory: string): Promise<void> {
+  copyLayer(directory: string, target: string, signal: AbortSignal | undefined): Promise<number> {
+    return copyLayer(writableLayer(directory), target, this.#idMap, signal);
+  }
+
+  async halt(workspaceId: string, directory: string): Promise<void> {
     const outer = recordedProcess(directory);
     if (outer) await new WallProcess(outer, []).kill();
     // Whatever else is in its cgroups, such as a guest whose outer process was killed.
@@ -97,18 +103,19 @@ export class ContainerBackend implements Backend {
       if (identity) await new WallProcess(identity, []).kill();
     }
     this.#cgroups.remove(workspaceId);
+  }
+
+  async remove(workspaceId: string, directory: string): Promise<void> {
+    await this.halt(workspaceId, directory);
     await removeTree(directory);
   }
 
   #launcherArguments(spec: WallSpec): string[] {
-    const map =
-      this.#idMap.kind === "shifted"
-        ? ["--shift-base", String(SHIFT_BASE), "--shift-count", String(SHIFT_COUNT)]
-        : ["--single"];
     const joins = this.#cgroups.create(spec.workspaceId, spec.limits);
     // prettier-ignore
     return [
-      "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", GUEST_PROGRAM, ...map,
+      "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", GUEST_PROGRAM, ...idMapArguments(this.#idMap),
+      ...spec.layers.flatMap((path) => ["--layer", path]),
       ...joins.flatMap((path) => ["--cgroup", path]),
     ];
   }
@@ -146,6 +153,7 @@ function emptySpec(directory: string, id: string, ociRuntime: string | undefined
     directory,
     rootfs: { name: "empty", root: join(directory, "empty-root"), hostPaths: [] },
     baseline: join(directory, "empty-baseline"),
+    layers: [],
     hostname: "cloche-probe",
     limits: { vcpuCount: 1, memMib: 256, pids: 64, diskMib: undefined },
     ociRuntime,

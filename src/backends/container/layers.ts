@@ -7,8 +7,11 @@ import { AGENT } from "../../model/names.ts";
 export function makeLayers(directory: string, idMap: IdMap): void {
   for (const path of ["root/upper", "root/work", "workspace/work"])
     makeOwned(join(directory, path), 0o755, idMap.toHost(0, 0));
-  makeOwned(join(directory, "workspace/upper"), 0o755, idMap.toHost(AGENT.uid, AGENT.gid));
+  makeOwned(writableLayer(directory), 0o755, idMap.toHost(AGENT.uid, AGENT.gid));
 }
+
+/** What a sandbox has written to `/workspace`. */
+export const writableLayer = (directory: string): string => join(directory, "workspace/upper");
 
 /** A folder that belongs to an id of the sandbox. */
 export function makeOwned(path: string, mode: number, owner: { uid: number; gid: number }): void {

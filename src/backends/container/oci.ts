@@ -2,7 +2,15 @@ import { basename } from "node:path";
 import type { IdMap } from "../../base/id-map.ts";
 import type { WallSpec } from "../../contracts/backend.ts";
 import { AGENT } from "../../model/names.ts";
-import { GUEST_FOLDER, LISTEN_FD, STAGE, guestCommand, maskedKernelFiles, tmpfsBytes } from "./sandbox-layout.ts";
+import {
+  GUEST_FOLDER,
+  LISTEN_FD,
+  STAGE,
+  guestCommand,
+  layerMounts,
+  maskedKernelFiles,
+  tmpfsBytes,
+} from "./sandbox-layout.ts";
 
 /** What the guest program needs at its start; it drops most of it at once, and all of it for a command. */
 // prettier-ignore
@@ -85,6 +93,8 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object
       bind(`${STAGE}/guest`, `${GUEST_FOLDER}/guest`, "ro", "nosuid", "nodev"),
       bind(`${STAGE}/upper`, `${GUEST_FOLDER}/upper`, "ro", "nosuid", "nodev"),
       bind(`${STAGE}/baseline`, `${GUEST_FOLDER}/baseline`, "ro", "nosuid", "nodev"),
+      // SECURITY: layers are shared between workspaces, and read-only (G-05).
+      ...layerMounts(spec).map(({ source, target }) => bind(source, target, "ro", "nosuid", "nodev")),
       ...(needsDoor(runtime) ? [bind(`${STAGE}/door`, DOOR, "rw", "nosuid", "nodev", "noexec")] : []),
     ],
     linux: {

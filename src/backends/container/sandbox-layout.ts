@@ -21,11 +21,19 @@ export function maskedKernelFiles(): string[] {
   return KERNEL_FILES.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
 }
 
+/** The layers over the baseline, bottom first: where the launcher staged them, and where the guest program finds them. */
+export const layerMounts = (spec: Pick<WallSpec, "layers">): { source: string; target: string }[] =>
+  spec.layers.map((_, index) => ({
+    source: `${STAGE}/layers/${index}`,
+    target: `${GUEST_FOLDER}/layers/${index}`,
+  }));
+
 /** The guest program's command line in the sandbox. It names nothing of the host. */
 // prettier-ignore
-export const guestCommand = (spec: Pick<WallSpec, "hostname">, ...channel: string[]): string[] => [
+export const guestCommand = (spec: Pick<WallSpec, "hostname" | "layers">, ...channel: string[]): string[] => [
   `${GUEST_FOLDER}/guest`, "init", ...channel,
-  "--upper", `${GUEST_FOLDER}/upper`, "--baseline", `${GUEST_FOLDER}/baseline`, "--hostname", spec.hostname,
+  "--upper", `${GUEST_FOLDER}/upper`, "--baseline", `${GUEST_FOLDER}/baseline`,
+  ...layerMounts(spec).flatMap(({ target }) => ["--layer", target]), "--hostname", spec.hostname,
 ];
 
 /** The size of each memory-backed folder: half of the sandbox's memory, which it counts against. */

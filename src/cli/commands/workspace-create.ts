@@ -1,4 +1,3 @@
-import { failure } from "../../model/error-codes.ts";
 import { defineCommand } from "../command.ts";
 import { BACKEND, ENVIRONMENT, NETWORK_POLICY, SEED_PATH } from "../common-options.ts";
 import { parseCount, parseLabel, parseSecret, parseSecretFile, parseSeconds, toRecord } from "../option-values.ts";
@@ -16,7 +15,7 @@ export const command = defineCommand({
     secret: {
       type: "string",
       value: "NAME=VALUE",
-      description: "A secret",
+      description: "A secret; commands get it only with --secret-env, and it is shown as [REDACTED]",
       multiple: true,
       sensitive: true,
       parse: parseSecret,
@@ -24,7 +23,7 @@ export const command = defineCommand({
     "secret-file": {
       type: "string",
       value: "NAME=PATH",
-      description: "A secret, read from a file",
+      description: "A secret, read from a file, so that its value is in no list of processes",
       multiple: true,
       sensitive: true,
       parse: parseSecretFile,
@@ -43,15 +42,11 @@ export const command = defineCommand({
   examples: [
     "cloche workspace create --seed-path . --name first",
     "cloche workspace create debian:12 --label team=web --ttl-seconds 600",
+    "cloche workspace create --secret-file TOKEN=./token.txt",
     "ID=$(cloche workspace create --seed-path . --id-only)",
   ],
   async run(context) {
     const { values } = context;
-    if (values.secret.length > 0 || values["secret-file"].length > 0) {
-      throw failure("NOT_SUPPORTED", "Workspaces have no secrets in this version", {
-        hint: "Leave --secret and --secret-file out",
-      });
-    }
     const client = await context.connect();
     const workspace = await client.createWorkspace({
       environment: context.optionalArgument("ENVIRONMENT"),
@@ -60,6 +55,10 @@ export const command = defineCommand({
       name: values.name,
       labels: toRecord(values.label),
       network_policy: values["network-policy"],
+      secrets: [
+        ...values.secret.map(({ name, value }) => ({ name, value })),
+        ...values["secret-file"].map(({ name, value }) => ({ name, file_path: value })),
+      ],
       ttl_seconds: values["ttl-seconds"],
       vcpu_count: values["vcpu-count"],
       mem_mib: values["mem-mib"],

@@ -1,8 +1,7 @@
-import { failure } from "../../model/error-codes.ts";
 import { defineCommand } from "../command.ts";
 import { runSession } from "../command-session.ts";
-import { TIMEOUT_SECONDS, TTY, WORKSPACE } from "../common-options.ts";
-import { parseSecretEnv } from "../option-values.ts";
+import { SECRET_ENV, TIMEOUT_SECONDS, TTY, WORKSPACE } from "../common-options.ts";
+import { toRecord } from "../option-values.ts";
 
 export const command = defineCommand({
   words: ["workspace", "exec"],
@@ -11,34 +10,32 @@ export const command = defineCommand({
   positionals: [WORKSPACE],
   options: {
     "timeout-seconds": TIMEOUT_SECONDS,
-    "secret-env": {
-      type: "string",
-      value: "NAME[=ENV]",
-      description: "Put a secret of the workspace into the command's environment",
-      multiple: true,
-      parse: parseSecretEnv,
-    },
+    "secret-env": SECRET_ENV,
     tty: TTY,
   },
   takesCommand: true,
   examples: [
     "cloche workspace exec ws-4 -- npm test",
     "cloche workspace exec ws-4 --timeout-seconds 300 -- make -j2",
+    "cloche workspace exec ws-4 --secret-env TOKEN=NPM_TOKEN -- npm publish --dry-run",
     "tar c src | cloche workspace exec ws-4 -- tar x",
     "cloche workspace exec ws-4 -t -- bash",
   ],
   async run(context) {
     const { values } = context;
-    if (values["secret-env"].length > 0) {
-      throw failure("NOT_SUPPORTED", "Workspaces have no secrets in this version", { hint: "Leave --secret-env out" });
-    }
     const client = await context.connect();
     return await runSession(context, {
       words: this.words,
       tty: values.tty,
       timeoutSeconds: values["timeout-seconds"],
       open: (request) =>
-        Promise.resolve(client.openCommand(context.argument("ID"), { ...request, command: [...context.command] })),
+        Promise.resolve(
+          client.openCommand(context.argument("ID"), {
+            ...request,
+            command: [...context.command],
+            secret_env: toRecord(values["secret-env"]),
+          }),
+        ),
     });
   },
 });

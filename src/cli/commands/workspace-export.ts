@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
+import { OUTPUT, WORKSPACE } from "../common-options.ts";
 import { escapeName } from "../escape.ts";
 
 export const command = defineCommand({
@@ -7,15 +7,7 @@ export const command = defineCommand({
   summary: "Copy a file or folder out to the host",
   description: "Nothing is overwritten: the output path must not exist yet.",
   positionals: [WORKSPACE, { name: "PATH", description: "A file or folder under /workspace" }],
-  options: {
-    output: {
-      type: "string",
-      value: "HOST_PATH",
-      description: "Where it goes",
-      required: true,
-      completes: "host-path",
-    },
-  },
+  options: { output: OUTPUT },
   examples: [
     "cloche workspace export ws-4 dist --output ./dist",
     "cloche workspace export ws-4 report.html --output /tmp/report.html",

@@ -1,9 +1,6 @@
-import type { FileEntry } from "../../model/files.ts";
-import { formatBytes } from "../bytes.ts";
 import { defineCommand } from "../command.ts";
 import { WORKSPACE } from "../common-options.ts";
-import { escapeName } from "../escape.ts";
-import { formatTable } from "../table.ts";
+import { formatFiles } from "../file-table.ts";
 
 export const command = defineCommand({
   words: ["workspace", "file", "list"],
@@ -25,13 +22,3 @@ export const command = defineCommand({
     return 0;
   },
 });
-
-function formatFiles(entries: readonly FileEntry[], bold: (text: string) => string): string {
-  const rows = entries.map((entry) => [
-    entry.artifact_type,
-    entry.artifact_type === "file" ? formatBytes(entry.size_bytes) : "-",
-    escapeName(entry.path) + (entry.link_target === null ? "" : ` -> ${escapeName(entry.link_target)}`),
-  ]);
-  const [header = "", ...lines] = formatTable(["TYPE", "SIZE", "PATH"], rows);
-  return [bold(header), ...lines].join("\n");
-}

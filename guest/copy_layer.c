@@ -1,0 +1,176 @@
+/*
+ * A copy of what a sandbox has written, to be a layer of later ones. The sandbox may be running, and may try to have something
+ * else copied: so nothing here is reached by a path.
+ */
+#include "copy_layer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "copy_file.h"
+#include "folder.h"
+#include "idmap.h"
+#include "launcher.h"
+
+#define TRIES 4 /* for a name that stands for something else each time */
+#define MAX_DEPTH 1000
+
+struct copy_options {
+  struct id_map map;
+  const char *from_path;
+  const char *to_path;
+  int from;
+  int to;
+};
+
+enum outcome { COPIED, CHANGED };
+
+static uint64_t total;
+
+/* SECURITY: opened by name in a folder that is open, never through a link, so that no swap leads out of the layer (G-01, G-11) */
+static int open_in(int folder, const char *name, int flags) {
+  return openat(folder, name, flags | O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* Gone, or something else than a moment ago. */
+static bool was_swapped(void) { return errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == ENXIO; }
+
+static void copy_below(int from, int to, const char *name, unsigned depth);
+
+static enum outcome copy_folder(int from, int to, const char *name, unsigned depth) {
+  int source = open_in(from, name, O_DIRECTORY);
+  if (source < 0 && was_swapped()) return CHANGED;
+  if (source < 0) fail("cannot open the folder %s", name);
+  if (mkdirat(to, name, 0700) != 0) fail("cannot make the folder %s", name);
+  int target = open_in(to, name, O_DIRECTORY);
+  if (target < 0) fail("cannot open the folder %s", name);
+  copy_below(source, target, name, depth + 1);
+  close(source);
+  close(target);
+  return COPIED;
+}
+
+static enum outcome copy_regular(int from, int to, const char *name) {
+  struct stat st;
+  uint64_t bytes = 0;
+  int source = open_in(from, name, 0);
+  if (source < 0 && was_swapped()) return CHANGED;
+  if (source < 0 || fstat(source, &st) != 0) fail("cannot open %s", name);
+  if (!S_ISREG(st.st_mode)) {
+    close(source);
+    return CHANGED;
+  }
+  int target = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (target < 0) fail("cannot make %s", name);
+  bool good = copy_content(source, target, &st, &bytes) && copy_attributes(source, target) && copy_metadata(target, &st);
+  if (!good || close(target) != 0) fail("cannot copy %s", name);
+  close(source);
+  total += bytes;
+  return COPIED;
+}
+
+static enum outcome copy_link(int from, int to, const char *name, const struct stat *st) {
+  char text[PATH_MAX];
+  struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, st->st_mtim};
+  ssize_t length = readlinkat(from, name, text, sizeof text - 1);
+  if (length < 0 && (errno == EINVAL || was_swapped())) return CHANGED;
+  if (length < 0) fail("cannot read the link %s", name);
+  text[length] = 0;
+  if (symlinkat(text, to, name) != 0) fail("cannot make the link %s", name);
+  if (fchownat(to, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) != 0) fail("cannot copy the link %s", name);
+  (void)utimensat(to, name, times, AT_SYMLINK_NOFOLLOW);
+  return COPIED;
+}
+
+static enum outcome try_copy(int from, int to, const char *name, unsigned depth) {
+  struct stat st;
+  if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return COPIED;
+    fail("cannot look at %s", name);
+  }
+  if (S_ISDIR(st.st_mode)) return copy_folder(from, to, name, depth);
+  if (S_ISREG(st.st_mode)) return copy_regular(from, to, name);
+  if (S_ISLNK(st.st_mode)) return copy_link(from, to, name, &st);
+  /* A whiteout, which any user may make; sockets and pipes mean nothing without who made them. */
+  bool whiteout = S_ISCHR(st.st_mode) && st.st_rdev == makedev(0, 0);
+  if (whiteout && mknodat(to, name, S_IFCHR, makedev(0, 0)) != 0) fail("cannot mark %s as removed", name);
+  return COPIED;
+}
+
+static void copy_below(int from, int to, const char *shown, unsigned depth) {
+  struct names names;
+  struct stat st;
+  if (depth > MAX_DEPTH) {
+    errno = ENAMETOOLONG;
+    fail("cannot copy %s: folders are nested too deeply", shown);
+  }
+  if (!names_read(from, &names)) fail("cannot read the folder %s", shown);
+  for (size_t i = 0; i < names.count; i++) {
+    for (int tried = 0; tried < TRIES && try_copy(from, to, names.list[i], depth) == CHANGED;) tried++;
+  }
+  names_free(&names);
+  if (fstat(from, &st) != 0 || !copy_attributes(from, to) || !copy_metadata(to, &st)) fail("cannot copy the folder %s", shown);
+}
+
+/* By the user, who alone may pass the folders above. */
+static void open_folders(void *argument) {
+  struct copy_options *o = argument;
+  o->from = open_path(o->from_path);
+  o->to = open_path(o->to_path);
+}
+
+/* By the sandbox's root, who alone may look into what the sandbox has closed. */
+static int reopen(int fd, const char *path) {
+  int folder = open_in(fd, ".", O_DIRECTORY);
+  if (folder < 0) fail("cannot open %s", path);
+  close(fd);
+  return folder;
+}
+
+static void read_options(char **argv, struct copy_options *o) {
+  for (char **at = argv + 1; *at;) {
+    int taken = id_map_option(&o->map, at);
+    if (taken == 0 && at[1] && strcmp(*at, "--from") == 0) {
+      o->from_path = at[1];
+      taken = 2;
+    } else if (taken == 0 && at[1] && strcmp(*at, "--to") == 0) {
+      o->to_path = at[1];
+      taken = 2;
+    }
+    if (taken == 0) {
+      errno = EINVAL;
+      fail("unknown option %s", *at);
+    }
+    at += taken;
+  }
+  if (!o->from_path || !o->to_path) fail_usage("missing option");
+  if (!o->map.single && o->map.shift_count == 0) fail_usage("no user ids to copy as");
+}
+
+int copy_layer_main(int argc, char **argv) {
+  (void)argc;
+  struct copy_options options = {.from = -1, .to = -1};
+  struct rlimit descriptors;
+  read_options(argv, &options);
+  /* A deep tree takes two descriptors for each folder on the way. */
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
+    descriptors.rlim_cur = descriptors.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &descriptors);
+  }
+  umask(0);
+  /* SECURITY: as the sandbox's root, who owns nothing else on the host, so that even a trick could read no file of the user (G-01) */
+  id_map_enter(&options.map, 0, open_folders, &options);
+  options.from = reopen(options.from, options.from_path);
+  options.to = reopen(options.to, options.to_path);
+  copy_below(options.from, options.to, ".", 0);
+  if (printf("%llu\n", (unsigned long long)total) < 0 || fflush(stdout) != 0) fail("cannot tell the size");
+  return 0;
+}

@@ -1,0 +1,19 @@
+/* The user namespace of a sandbox: which ids of the host stand for its ids. */
+#ifndef CLOCHE_IDMAP_H
+#define CLOCHE_IDMAP_H
+
+#include <stdbool.h>
+
+struct id_map {
+  bool single; /* the caller's own id as root */
+  unsigned long shift_base;
+  unsigned long shift_count; /* 0: no shifted map */
+};
+
+/* Takes `--single`, `--shift-base N` and `--shift-count N`; the number of words taken, 0 when it is another option. */
+int id_map_option(struct id_map *map, char *const *words);
+/* Enters a user namespace with that map, and the other namespaces of `flags`, and becomes its root. `open_paths` runs in them but
+ * still as the old user, who alone may pass the folders above. Fails when it cannot. */
+void id_map_enter(const struct id_map *map, int flags, void (*open_paths)(void *), void *argument);
+
+#endif

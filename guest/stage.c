@@ -1,0 +1,118 @@
+/*
+ * Layers are opened before the process takes its shifted user id, and mounted through /proc/self/fd: the folders of the
+ * user stay closed (0700) to the ids of the sandbox, and mountinfo in the sandbox names no path of the host.
+ */
+#include "stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+#define STAGE "/run" /* covered by a tmpfs in our own mount namespace */
+#define MOUNT_OPTIONS 4096 /* the kernel takes one page */
+
+static int open_if_given(const char *path) { return path ? open_path(path) : -1; }
+
+void stage_open(void *argument) {
+  struct stage_layers *s = argument;
+  s->root = open_path(s->root_path);
+  s->root_upper = open_path("root/upper");
+  s->root_work = open_path("root/work");
+  s->baseline = open_path(s->baseline_path);
+  for (size_t i = 0; i < s->layer_count; i++) s->layers[i] = open_path(s->layer_paths[i]);
+  s->upper = open_path("workspace/upper");
+  s->work = open_path("workspace/work");
+  s->guest = open_path(s->guest_path);
+  s->bundle = open_if_given(s->bundle_path);
+  s->door = open_if_given(s->door_path);
+}
+
+static void make_folder(const char *path) {
+  if (mkdir(path, 0755) < 0) fail("cannot make %s", path);
+}
+
+/* `lowers` from the top down. */
+static void mount_overlay(const int *lowers, size_t lower_count, int upper, int work, const char *target) {
+  char options[MOUNT_OPTIONS] = "lowerdir=";
+  size_t used = strlen(options);
+  make_folder(target);
+  for (size_t i = 0; i < lower_count && used < sizeof options; i++) {
+    used += (size_t)snprintf(options + used, sizeof options - used, "%s/proc/self/fd/%d", i ? ":" : "", lowers[i]);
+  }
+  if (used < sizeof options) {
+    used += (size_t)snprintf(options + used, sizeof options - used, ",upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d,userxattr",
+                             upper, work);
+  }
+  if (used >= sizeof options) {
+    errno = E2BIG;
+    fail("too many layers");
+  }
+  if (mount("overlay", target, "overlay", MS_NOSUID | MS_NODEV, options) < 0) fail("cannot mount an overlay");
+}
+
+static void mount_workspace(const struct stage_layers *s) {
+  int lowers[MAX_LAYERS + 1];
+  for (size_t i = 0; i < s->layer_count; i++) lowers[i] = s->layers[s->layer_count - 1 - i];
+  lowers[s->layer_count] = s->baseline;
+  mount_overlay(lowers, s->layer_count + 1, s->upper, s->work, STAGE "/workspace");
+}
+
+static void bind_path(int fd, const char *target) {
+  char source[64];
+  snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
+  if (mount(source, target, NULL, MS_BIND, NULL) < 0) fail("cannot bind %s", target);
+}
+
+static void bind_folder(int fd, const char *target) {
+  if (fd < 0) return;
+  make_folder(target);
+  bind_path(fd, target);
+}
+
+/* SECURITY: layers are shared between workspaces, so nothing in a sandbox gets a writable one (G-05) */
+static void bind_read_only(int fd, const char *target) {
+  struct statvfs present;
+  bind_folder(fd, target);
+  if (statvfs(target, &present) < 0) fail("cannot look at %s", target);
+  /* What the host's mount forbids stays forbidden, or the kernel refuses. */
+  unsigned long kept = present.f_flag & (ST_NOSUID | ST_NODEV | ST_NOEXEC | ST_NOATIME | ST_NODIRATIME | ST_RELATIME);
+  unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV;
+  if (kept & ST_NOEXEC) flags |= MS_NOEXEC;
+  if (kept & ST_NOATIME) flags |= MS_NOATIME;
+  if (kept & ST_NODIRATIME) flags |= MS_NODIRATIME;
+  if (kept & ST_RELATIME) flags |= MS_RELATIME;
+  if (mount(NULL, target, NULL, flags, NULL) < 0) fail("cannot make %s read-only", target);
+}
+
+static void bind_layers(const struct stage_layers *s) {
+  if (s->layer_count == 0) return;
+  make_folder(STAGE "/layers");
+  for (size_t i = 0; i < s->layer_count; i++) {
+    char target[64];
+    snprintf(target, sizeof target, STAGE "/layers/%zu", i);
+    bind_read_only(s->layers[i], target);
+  }
+}
+
+void stage_mount(const struct stage_layers *s) {
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail("cannot make mounts private");
+  if (mount("cloche", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") < 0) fail("cannot mount the stage");
+  mount_overlay(&s->root, 1, s->root_upper, s->root_work, STAGE "/root");
+  mount_workspace(s);
+  bind_folder(s->baseline, STAGE "/baseline");
+  bind_folder(s->upper, STAGE "/upper");
+  bind_layers(s);
+  bind_folder(s->bundle, STAGE "/bundle");
+  bind_folder(s->door, STAGE "/door");
+  int file = open(STAGE "/guest", O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+  if (file < 0) fail("cannot make %s", STAGE "/guest");
+  close(file);
+  bind_path(s->guest, STAGE "/guest");
+}

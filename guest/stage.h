@@ -1,0 +1,25 @@
+/* The layers of a sandbox, opened by the user and mounted on a private tmpfs by the root of the user namespace. */
+#ifndef CLOCHE_STAGE_H
+#define CLOCHE_STAGE_H
+
+#include <stddef.h>
+
+#include "bounds.h"
+
+struct stage_layers {
+  const char *root_path;
+  const char *baseline_path;
+  const char *layer_paths[MAX_LAYERS]; /* over the baseline, bottom first */
+  size_t layer_count;
+  const char *guest_path;
+  const char *bundle_path; /* folder with an OCI runtime's config.json, or NULL */
+  const char *door_path;   /* folder where a guest that cannot inherit a socket makes one, or NULL */
+  int root, root_upper, root_work, baseline, upper, work, guest, bundle, door;
+  int layers[MAX_LAYERS];
+};
+
+/* Opens everything, the writable layers below the current folder; takes a `struct stage_layers`. */
+void stage_open(void *layers);
+void stage_mount(const struct stage_layers *layers);
+
+#endif

@@ -1,0 +1,24 @@
+import { defineCommand } from "../command.ts";
+import { WORKSPACE } from "../common-options.ts";
+import { formatFiles } from "../file-table.ts";
+
+export const command = defineCommand({
+  words: ["workspace", "disk", "list"],
+  summary: "List files of a stopped workspace",
+  positionals: [
+    WORKSPACE,
+    { name: "PATH", description: "A folder under /workspace (default: all of it)", optional: true },
+  ],
+  options: { recursive: { type: "boolean", description: "Folders in folders too" } },
+  examples: ["cloche workspace disk list ws-4", "cloche workspace disk list ws-4 src --recursive"],
+  async run(context) {
+    const client = await context.connect();
+    const list = await client.listWorkspaceDisk(context.argument("ID"), {
+      path: context.optionalArgument("PATH"),
+      recursive: context.values.recursive,
+    });
+    if (list.entries.length === 0 && !context.json) context.note("No files");
+    await context.print(list, () => (list.entries.length === 0 ? "" : formatFiles(list.entries, context.colours.bold)));
+    return 0;
+  },
+});

@@ -1,0 +1,21 @@
+import { defineCommand } from "../command.ts";
+import { WORKSPACE } from "../common-options.ts";
+import { SHOW_FILE_OPTIONS, showFile } from "../show-file.ts";
+
+export const command = defineCommand({
+  words: ["workspace", "disk", "read"],
+  summary: "Show a file of a stopped workspace",
+  positionals: [WORKSPACE, { name: "PATH", description: "A file under /workspace" }],
+  options: SHOW_FILE_OPTIONS,
+  examples: [
+    "cloche workspace disk read ws-4 README.md",
+    "cloche workspace disk read ws-4 out.txt --content-only > out.txt",
+  ],
+  async run(context) {
+    const client = await context.connect();
+    await showFile(context, (max_bytes) =>
+      client.readWorkspaceDisk(context.argument("ID"), context.argument("PATH"), { max_bytes }),
+    );
+    return 0;
+  },
+});

@@ -1,0 +1,30 @@
+import { defineCommand } from "../command.ts";
+import { WORKSPACE } from "../common-options.ts";
+
+export const command = defineCommand({
+  words: ["workspace", "fork"],
+  summary: "Make a new workspace with the files of this one",
+  description: "What runs is not copied. Its diff is against the same baseline.",
+  positionals: [WORKSPACE],
+  options: {
+    snapshot: {
+      type: "string",
+      value: "NAME",
+      description: "The files of a snapshot (default: as they are now)",
+      completes: "snapshot",
+    },
+    name: { type: "string", value: "NAME", description: "A name to tell the new one by" },
+  },
+  examples: [
+    "cloche workspace fork ws-4 --name attempt-2",
+    "cloche workspace fork ws-4 --snapshot before-refactoring --json",
+  ],
+  async run(context) {
+    const { snapshot, name } = context.values;
+    const client = await context.connect();
+    const options = { snapshot, name, onProgress: context.onProgress };
+    const workspace = await client.forkWorkspace(context.argument("ID"), options);
+    await context.print(workspace, () => workspace.workspace_id);
+    return 0;
+  },
+});

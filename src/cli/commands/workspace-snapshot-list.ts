@@ -1,0 +1,29 @@
+import { formatBytes } from "../bytes.ts";
+import { defineCommand } from "../command.ts";
+import { WORKSPACE } from "../common-options.ts";
+import { formatTime } from "../duration.ts";
+import { escapeName } from "../escape.ts";
+import { formatTable } from "../table.ts";
+
+export const command = defineCommand({
+  words: ["workspace", "snapshot", "list"],
+  summary: "List the snapshots of a workspace",
+  description: "The first is the baseline: the files of its creation.",
+  positionals: [WORKSPACE],
+  options: {},
+  examples: [
+    "cloche workspace snapshot list ws-4",
+    "cloche workspace snapshot list ws-4 --json | jq -r '.snapshots[].snapshot_name'",
+  ],
+  async run(context) {
+    const list = await (await context.connect()).listSnapshots(context.argument("ID"));
+    await context.print(list, () => {
+      const rows = list.snapshots.map((one) =>
+        [one.snapshot_name, one.kind, formatTime(one.created_at), formatBytes(one.size_bytes)].map(escapeName),
+      );
+      const [header = "", ...lines] = formatTable(["NAME", "KIND", "CREATED", "SIZE"], rows);
+      return [context.colours.bold(header), ...lines].join("\n");
+    });
+    return 0;
+  },
+});

@@ -1,0 +1,61 @@
+import { applyPatch } from "../../workspaces/apply-patch.ts";
+import { diffWorkspace } from "../../workspaces/diff-workspace.ts";
+import { exportDisk } from "../../workspaces/disk-verbs.ts";
+import { exportPath, listFiles, readFile, writeFile } from "../../workspaces/file-verbs.ts";
+import type { LiveWorkspace } from "../../workspaces/live-workspace.ts";
+import { redactError } from "../../workspaces/secrets.ts";
+import { pushSync } from "../../workspaces/push-sync.ts";
+import type { Verbs } from "../verbs.ts";
+import type { Handlers } from "../handlers.ts";
+
+type Topic =
+  | "listWorkspaceFiles"
+  | "readWorkspaceFile"
+  | "writeWorkspaceFile"
+  | "applyWorkspacePatch"
+  | "diffWorkspace"
+  | "exportWorkspace"
+  | "pushWorkspaceSync"
+  | "listWorkspaceDisk"
+  | "readWorkspaceDisk"
+  | "exportWorkspaceDisk";
+
+export function fileHandlers({ deps, workspaces }: Verbs): Pick<Handlers, Topic> {
+  /** A verb that changes files is activity. */
+  const changing = async <Result>(id: string, verb: (live: LiveWorkspace) => Promise<Result>): Promise<Result> => {
+    const live = workspaces.live(id);
+    try {
+      const result = await verb(live);
+      workspaces.touch(live.workspaceId);
+      return result;
+    } catch (error) {
+      throw redactError(error, live.secrets.redactor);
+    }
+  };
+  return {
+    listWorkspaceFiles: async (input) => await listFiles(workspaces.live(input.workspace_id), input),
+    readWorkspaceFile: async (input) => await readFile(workspaces.live(input.workspace_id), input),
+    writeWorkspaceFile: (input) => changing(input.workspace_id, (live) => writeFile(deps, live, input)),
+    applyWorkspacePatch: (input) =>
+      changing(input.workspace_id, async (live) => {
+        const applied = await applyPatch(live, input);
+        const files = applied.files.map(({ path, status }) => ({ path, status }));
+        if (applied.changed)
+          deps.store.insertEvent(live.workspaceId, { kind: "patch_apply", at: deps.clock.now(), files });
+        return applied;
+      }),
+    diffWorkspace: async ({ workspace_id: id }) => await diffWorkspace(workspaces.live(id)),
+    exportWorkspace: (input, { signal }) =>
+      changing(input.workspace_id, (live) => exportPath(deps, live, input, signal)),
+    pushWorkspaceSync: (input, context) =>
+      changing(input.workspace_id, async (live) => {
+        const pushed = await pushSync(deps, live, input, context);
+        const { source_path, dest, files } = pushed;
+        deps.store.insertEvent(live.workspaceId, { kind: "sync_push", at: deps.clock.now(), source_path, dest, files });
+        return pushed;
+      }),
+    listWorkspaceDisk: (input) => workspaces.inspect(input.workspace_id, (live) => listFiles(live, input)),
+    readWorkspaceDisk: (input) => workspaces.inspect(input.workspace_id, (live) => readFile(live, input)),
+    exportWorkspaceDisk: (input) => workspaces.inspect(input.workspace_id, (live) => exportDisk(live, input)),
+  };
+}

@@ -1,0 +1,28 @@
+import type { Verbs } from "../verbs.ts";
+import type { Handlers } from "../handlers.ts";
+import { whenClientLeaves } from "./settle.ts";
+
+type Topic = "startService" | "listServices" | "statusService" | "logsService" | "stopService";
+
+export function serviceHandlers({ workspaces, services }: Verbs): Pick<Handlers, Topic> {
+  return {
+    startService: async (input, { signal }) => {
+      const live = workspaces.live(input.workspace_id);
+      const { networkPolicy } = workspaces.find(live.workspaceId);
+      const started = await services.start(live, input, { signal: whenClientLeaves(signal), networkPolicy });
+      workspaces.touch(live.workspaceId);
+      return started;
+    },
+    listServices: async ({ workspace_id: id }) =>
+      await services.list(workspaces.find(id).workspaceId, workspaces.findLive(id)),
+    statusService: async ({ workspace_id: id, service_name: name }) =>
+      await services.status(workspaces.find(id).workspaceId, workspaces.findLive(id), name),
+    logsService: async (input) => await services.logs(workspaces.live(input.workspace_id), input),
+    stopService: async (input) => {
+      const live = workspaces.live(input.workspace_id);
+      const stopped = await services.stop(live, input);
+      workspaces.touch(live.workspaceId);
+      return stopped;
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { DAEMON_STOPPING } from "../handlers.ts";
+
+/** A synchronous verb as an operation: what it throws becomes a rejection. */
+export async function settle<Result>(verb: () => Result): Promise<Result> {
+  return await Promise.resolve().then(verb);
+}
+
+/** Aborted when the client leaves, but not when the daemon does: then the command goes on, and the next daemon takes it up. */
+export function whenClientLeaves(signal: AbortSignal): AbortSignal {
+  const own = new AbortController();
+  const leave = () => {
+    if (signal.reason !== DAEMON_STOPPING) own.abort(signal.reason);
+  };
+  if (signal.aborted) leave();
+  else signal.addEventListener("abort", leave, { once: true });
+  return own.signal;
+}

@@ -1,0 +1,20 @@
+import { resolve } from "node:path";
+import type { OperationInput } from "../model/operations.ts";
+
+type CreateInput = OperationInput<"createWorkspace">;
+
+/** An empty path is a variable that was not set, not the folder we happen to be in: the daemon refuses it. */
+export const resolveHostPath = (path: string): string => path && resolve(path);
+
+/** Adds what only this side knows: its environment, and the folder that relative paths start from. */
+export function onThisHost(input: CreateInput, env: Readonly<Record<string, string | undefined>>): CreateInput {
+  return {
+    ...input,
+    backend: input.backend ?? (env["CLOCHE_BACKEND"] || undefined),
+    oci_runtime: input.oci_runtime ?? (env["CLOCHE_OCI_RUNTIME"] || undefined),
+    seed_path: input.seed_path && resolveHostPath(input.seed_path),
+    secrets: input.secrets?.map((secret) =>
+      "file_path" in secret ? { ...secret, file_path: resolveHostPath(secret.file_path) } : secret,
+    ),
+  };
+}

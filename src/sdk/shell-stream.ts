@@ -1,0 +1,126 @@
+import type { ClientRequest } from "node:http";
+import { failure } from "../model/error-codes.ts";
+import type { OperationInput } from "../model/operations.ts";
+import type { Shell } from "../model/shell.ts";
+import { cancelled, type DaemonConnection } from "./connection.ts";
+import { deferred } from "./deferred.ts";
+import { followStream } from "./follow-stream.ts";
+import type { ShellStream } from "./options.ts";
+import { OutputQueue } from "./output-queue.ts";
+
+/** As much output as may wait for its reader in this process. */
+const HELD_OUTPUT_BYTES = 1024 * 1024;
+/** Daemons in a row that end without having sent anything. */
+const MAX_SILENT_DAEMONS = 3;
+
+export function openShellStream(
+  connection: DaemonConnection,
+  input: OperationInput<"attachShell">,
+  signal: AbortSignal | undefined,
+): ShellStream {
+  return new AttachedShell(connection, input, signal);
+}
+
+/** A terminal's end of a shell. When a daemon dies it goes on with the next one; what was typed in that moment may be lost. */
+class AttachedShell implements ShellStream {
+  readonly result: Promise<Shell>;
+  readonly #connection: DaemonConnection;
+  readonly #own = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #queue = new OutputQueue(HELD_OUTPUT_BYTES);
+  /** Resolves when the first daemon listens; `#body` is then the request that what is typed goes to. */
+  readonly #taken = deferred<undefined>();
+  #input: OperationInput<"attachShell">;
+  #body: ClientRequest | undefined;
+  #leaving = false;
+  #ended = false;
+
+  constructor(connection: DaemonConnection, input: OperationInput<"attachShell">, signal: AbortSignal | undefined) {
+    this.#connection = connection;
+    this.#input = input;
+    this.#signal = signal === undefined ? this.#own.signal : AbortSignal.any([signal, this.#own.signal]);
+    this.#signal.addEventListener("abort", () => this.#queue.drop(), { once: true });
+    this.result = this.#run().finally(() => {
+      this.#ended = true;
+      this.#queue.end();
+      this.#body?.destroy();
+      this.#taken.resolve(undefined);
+    });
+    // It may be looked at late or never.
+    this.result.catch(() => undefined);
+  }
+
+  async *output(): AsyncGenerator<Buffer, void> {
+    for await (const { data } of this.#queue.read()) yield data;
+  }
+
+  async write(data: Uint8Array | string): Promise<void> {
+    await this.#taken.promise;
+    const body = this.#body;
+    await new Promise<void>((resolve) => {
+      // A shell that ended does not want the rest: `result` tells how it went.
+      if (this.#ended || this.#leaving || body === undefined || body.destroyed) resolve();
+      else body.write(data, () => resolve());
+    });
+  }
+
+  async resize(size: { cols: number; rows: number }): Promise<void> {
+    // Also for a daemon that has to be asked anew.
+    this.#input = { ...this.#input, ...size };
+    const { workspace_id, shell_id } = this.#input;
+    await this.#connection.call("resizeShell", { workspace_id, shell_id, ...size });
+  }
+
+  endInput(): void {
+    this.#leaving = true;
+    void this.#taken.promise.then(() => this.#body?.end());
+  }
+
+  async detach(): Promise<Shell> {
+    this.endInput();
+    // The last output is not worth waiting for a reader.
+    this.#queue.drop();
+    return await this.result;
+  }
+
+  async close(): Promise<void> {
+    if (!this.#ended) this.#own.abort();
+    this.#queue.drop();
+    await this.result.catch(() => undefined);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Follows the shell from daemon to daemon until it has ended or is left. */
+  async #run(): Promise<Shell> {
+    for (let silent = 0; silent < MAX_SILENT_DAEMONS; silent++) {
+      const response = await this.#connection.openStream("attachShell", this.#input, {
+        signal: this.#signal,
+        onTaken: (body) => this.#take(body),
+      });
+      const result = await followStream(response, {
+        started: () => undefined,
+        output: async (chunk) => {
+          silent = 0;
+          await this.#queue.push(chunk);
+        },
+      });
+      this.#body?.destroy();
+      if (result !== undefined) return result as Shell;
+      if (this.#signal.aborted) throw cancelled(this.#signal);
+      // What came was redacted, so its length tells no place in the output: the next daemon begins with the last screenful.
+      this.#input = { ...this.#input, cursor: undefined };
+    }
+    throw failure("DAEMON_UNREACHABLE", "The daemon ended while the shell was attached", {
+      hint: "Attach to it again with `cloche workspace shell attach ID SHELL`",
+    });
+  }
+
+  #take(body: ClientRequest): void {
+    this.#body = body;
+    this.#taken.resolve(undefined);
+    if (this.#leaving) body.end();
+  }
+}

@@ -1,0 +1,79 @@
+import { execFile } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { lstat, mkdtemp, rename, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { errnoOf, messageOf } from "../base/errors.ts";
+import { removeTree } from "../base/remove-tree.ts";
+import { failure } from "../model/error-codes.ts";
+import type { DiskExported } from "../model/files.ts";
+import type { OperationInput } from "../model/operations.ts";
+import { writeExport } from "./export-writer.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
+import { tarBytes } from "./tar-bytes.ts";
+
+const run = promisify(execFile);
+/** Room in an image beside the files: inodes, directories, the journal. */
+const IMAGE_SLACK = 1.3;
+const IMAGE_MIN_BYTES = 16 * 1024 * 1024;
+
+/** The whole of `/workspace` of a stopped workspace in one file: a tar, or an ext4 image where `mke2fs` is there. */
+export async function exportDisk(
+  live: LiveWorkspace,
+  input: OperationInput<"exportWorkspaceDisk">,
+): Promise<DiskExported> {
+  const { output_path: output, format = "tar" } = input;
+  await refuseExisting(output);
+  let scratch: string;
+  try {
+    scratch = await mkdtemp(join(dirname(output), `.${basename(output)}.cloche-`));
+  } catch (error) {
+    throw failure("OUTPUT_INVALID", `Cannot export to "${output}": ${messageOf(error)}`, { cause: error });
+  }
+  try {
+    const file = join(scratch, "disk");
+    await (format === "tar" ? writeTar(live, file) : writeImage(live, file, scratch));
+    await refuseExisting(output);
+    await rename(file, output);
+    return { workspace_id: live.workspaceId, output_path: output, format, size_bytes: (await stat(output)).size };
+  } catch (error) {
+    if (errnoOf(error) === "ENOSPC")
+      throw failure("DISK_FULL", `Cannot export to "${output}": no space is left`, { cause: error });
+    throw error;
+  } finally {
+    await removeTree(scratch);
+  }
+}
+
+async function writeTar(live: LiveWorkspace, file: string): Promise<void> {
+  const files = await live.files();
+  await pipeline(tarBytes(files.treeOut("workspace", "")), createWriteStream(file, { flags: "wx", mode: 0o600 }));
+}
+
+async function writeImage(live: LiveWorkspace, file: string, scratch: string): Promise<void> {
+  const files = await live.files();
+  const tree = join(scratch, "tree");
+  const { bytes, entries } = await writeExport(files.treeOut("workspace", ""), tree, {});
+  const size = Math.max(IMAGE_MIN_BYTES, Math.ceil((bytes + entries * 4096) * IMAGE_SLACK));
+  try {
+    await run("mke2fs", ["-q", "-t", "ext4", "-d", tree, file, `${Math.ceil(size / 1024)}k`], {
+      env: { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin` },
+    });
+  } catch (error) {
+    const missing = errnoOf(error) === "ENOENT";
+    throw failure(
+      "NOT_SUPPORTED",
+      `Cannot make an ext4 image: ${missing ? "mke2fs is not installed" : messageOf(error)}`,
+      {
+        hint: missing ? "Install it: apt-get install e2fsprogs, or use --format tar" : "Use --format tar",
+        cause: error,
+      },
+    );
+  }
+}
+
+async function refuseExisting(output: string): Promise<void> {
+  const found = await lstat(output).catch(() => undefined);
+  if (found) throw failure("OUTPUT_EXISTS", `Cannot export to "${output}": it exists`);
+}

@@ -1,0 +1,28 @@
+import type { StoredWorkspace } from "../contracts/store.ts";
+import type { OperationInput } from "../model/operations.ts";
+import { type CreateContext, blankWorkspace, bringUp } from "./create-workspace.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
+import { getBackend, sandboxDirectory } from "./sandbox.ts";
+import type { Secrets } from "./secrets.ts";
+import { layersOf } from "./snapshots.ts";
+
+/**
+ * A new workspace over the layers of another: of a snapshot, or of what it is now. Its baseline is the parent's; its host name, machine id and everything
+ * outside `/workspace` are its own. Secrets are provisioned anew.
+ */
+export async function forkWorkspace(
+  deps: Dependencies,
+  parent: StoredWorkspace,
+  input: OperationInput<"forkWorkspace">,
+  secrets: Secrets,
+  context: CreateContext,
+): Promise<LiveWorkspace> {
+  const bring = (layers: string[]) => {
+    const child: StoredWorkspace = { ...parent, ...blankWorkspace(deps), name: input.name ?? null, layers };
+    return bringUp(deps, child, secrets, context);
+  };
+  if (input.snapshot !== undefined) return await bring(layersOf(deps, parent.workspaceId, input.snapshot));
+  const source = { directory: sandboxDirectory(deps.home, parent), layers: parent.layers };
+  return await deps.layers.add(getBackend(deps, parent.backend), source, bring, context.signal);
+}

@@ -1,0 +1,56 @@
+import { ClocheError } from "../base/errors.ts";
+import type { GuestFiles } from "../guest/files.ts";
+import { failure } from "../model/error-codes.ts";
+import type { SyncPushed } from "../model/files.ts";
+import type { OperationInput } from "../model/operations.ts";
+import type { ReportProgress } from "../model/results.ts";
+import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-path.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { HostTree } from "./host-tree.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
+
+export interface PushContext {
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: ReportProgress | undefined;
+}
+
+/**
+ * Brings a later folder or archive of the host in, by the rules of a seed: it becomes a checked tree in the cache first, and that goes in as a
+ * whole or not at all. Files are replaced, what else is there stays.
+ */
+export async function pushSync(
+  deps: Pick<Dependencies, "seeds">,
+  live: Pick<LiveWorkspace, "workspaceId" | "files">,
+  { source_path: sourcePath, dest }: OperationInput<"pushWorkspaceSync">,
+  context: PushContext,
+): Promise<SyncPushed> {
+  const relative = toWorkspaceRelative(dest ?? "");
+  const files = await live.files();
+  if (relative !== "") await checkDestination(files, relative, dest ?? relative);
+  const { tree, seed } = await deps.seeds.import(sourcePath, context);
+  // The history of a git project stays home: it would run into the one that is there.
+  const source = new HostTree(tree, { skipTop: seed.mode === "directory" ? ".git" : undefined });
+  context.signal?.throwIfAborted();
+  await files.treeIn("workspace", relative, source.items(), {
+    shownPath: toWorkspaceAbsolute(relative),
+    signal: context.signal,
+  });
+  return {
+    workspace_id: live.workspaceId,
+    source_path: sourcePath,
+    dest: toWorkspaceAbsolute(relative),
+    files: source.count,
+  };
+}
+
+async function checkDestination(files: GuestFiles, relative: string, shownPath: string): Promise<void> {
+  try {
+    const { type } = await files.stat("workspace", relative, { shownPath });
+    if (type === "directory") return;
+    const what = type === "other" ? "no folder" : `a ${type}`;
+    throw failure("FILE_WRONG_TYPE", `Cannot push to "${shownPath}": it is ${what}`);
+  } catch (error) {
+    if (error instanceof ClocheError && error.code === "FILE_NOT_FOUND") return;
+    throw error;
+  }
+}

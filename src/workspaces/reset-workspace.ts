@@ -1,0 +1,45 @@
+import type { StoredWorkspace } from "../contracts/store.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
+import { type SandboxContext, removeSandboxes, startSandbox } from "./sandbox.ts";
+import { layersOf } from "./snapshots.ts";
+
+/**
+ * A new sandbox for a workspace, on the layers of a snapshot. It runs before the old one is let go: when it cannot be started, nothing has changed. `letGo`
+ * takes the old one from its callers at once, and ends it.
+ */
+export async function resetWorkspace(
+  deps: Dependencies,
+  stored: StoredWorkspace,
+  snapshotName: string,
+  context: SandboxContext & { letGo(): Promise<void> },
+): Promise<LiveWorkspace> {
+  const next: StoredWorkspace = {
+    ...stored,
+    layers: layersOf(deps, stored.workspaceId, snapshotName),
+    generation: stored.generation + 1,
+  };
+  let live: LiveWorkspace;
+  try {
+    live = await startSandbox(deps, next, context);
+  } catch (error) {
+    await removeSandboxes(deps, next, stored.generation);
+    throw error;
+  }
+  deps.journal.flush(); // what the old one still had to say
+  const gone = context.letGo();
+  const now = deps.clock.now();
+  deps.store.resetWorkspace(stored.workspaceId, {
+    layers: next.layers,
+    generation: next.generation,
+    wall: live.wall.record,
+    state: "started",
+    stateReason: null,
+    resetCount: stored.resetCount + 1,
+    sessionStartedAt: now,
+    lastActivityAt: now,
+  });
+  await gone;
+  await removeSandboxes(deps, next, next.generation);
+  return live;
+}

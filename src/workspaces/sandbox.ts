@@ -1,0 +1,112 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { errnoOf } from "../base/errors.ts";
+import { workspaceDirectory } from "../base/paths.ts";
+import { removeTree } from "../base/remove-tree.ts";
+import type { Backend, WallSpec } from "../contracts/backend.ts";
+import type { StoredWorkspace } from "../contracts/store.ts";
+import type { GuestFiles } from "../guest/files.ts";
+import { failure } from "../model/error-codes.ts";
+import { AGENT } from "../model/names.ts";
+import type { ReportProgress } from "../model/results.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { LiveWorkspace } from "./live-workspace.ts";
+import { SECRETS_FOLDER, type Secrets } from "./secrets.ts";
+
+export interface SandboxContext {
+  readonly secrets: Secrets;
+  readonly onLost: (reason: string) => void;
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: ReportProgress | undefined;
+}
+
+/** Each sandbox of a workspace has a folder and a name of its own, so that a reset can start the next before it lets the last one go. */
+export const sandboxDirectory = (
+  home: string,
+  { workspaceId, generation }: Pick<StoredWorkspace, "workspaceId" | "generation">,
+): string => join(workspaceDirectory(home, workspaceId), `g${generation}`);
+export const wallName = ({ workspaceId, generation }: Pick<StoredWorkspace, "workspaceId" | "generation">): string =>
+  `${workspaceId}-g${generation}`;
+
+/** Starts the sandbox of a workspace as it is recorded, and provisions it. On failure nothing of it runs; its folder stays. */
+export async function startSandbox(
+  deps: Dependencies,
+  stored: StoredWorkspace,
+  context: SandboxContext,
+): Promise<LiveWorkspace> {
+  const directory = sandboxDirectory(deps.home, stored);
+  const rootfs = await deps.environments.ensure(stored.environment, context);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const spec: WallSpec = {
+    workspaceId: wallName(stored),
+    directory,
+    rootfs,
+    baseline: stored.baseline,
+    layers: deps.layers.paths(stored.layers),
+    hostname: stored.workspaceId,
+    limits: stored.limits,
+    ociRuntime: stored.ociRuntime ?? undefined,
+  };
+  const wall = await getBackend(deps, stored.backend).start(spec, context.signal);
+  const { workspaceId, limits } = stored;
+  const live = new LiveWorkspace({ workspaceId, wall, limits, secrets: context.secrets, onLost: context.onLost });
+  try {
+    await provision(live);
+    return live;
+  } catch (error) {
+    await live.close("it could not be provisioned");
+    throw error;
+  }
+}
+
+/** What is new in every sandbox: the machine's id, and the secrets in memory-backed files that only the guest program may read. */
+async function provision(live: LiveWorkspace): Promise<void> {
+  const files = await rootFiles(live);
+  await Promise.all([
+    files.write("system", "etc/machine-id", Buffer.from(`${randomBytes(16).toString("hex")}\n`), { mode: 0o444 }),
+    ...[...live.secrets.values].map(([name, value]) =>
+      files.write("system", `${SECRETS_FOLDER}/${name}`, Buffer.from(value), { mode: 0o400 }),
+    ),
+  ]);
+}
+
+/** File work as the sandbox's root, where it has one. */
+export async function rootFiles(live: LiveWorkspace): Promise<GuestFiles> {
+  const { hello } = await live.guest();
+  return await live.files(hello.canChangeUser ? { uid: 0, gid: 0 } : AGENT);
+}
+
+/** Ends whatever runs of a workspace's sandbox, known or not; its files stay. */
+export async function haltSandbox(deps: Dependencies, stored: StoredWorkspace): Promise<void> {
+  await getBackend(deps, stored.backend).halt(wallName(stored), sandboxDirectory(deps.home, stored));
+}
+
+/** Removes every sandbox of a workspace but the one given, whatever state it is in; its folder too when none is. */
+export async function removeSandboxes(deps: Dependencies, stored: StoredWorkspace, except?: number): Promise<void> {
+  const backend = getBackend(deps, stored.backend);
+  for (const generation of generations(deps.home, stored.workspaceId)) {
+    const one = { workspaceId: stored.workspaceId, generation };
+    if (generation !== except) await backend.remove(wallName(one), sandboxDirectory(deps.home, one));
+  }
+  if (except === undefined) await removeTree(workspaceDirectory(deps.home, stored.workspaceId));
+}
+
+function generations(home: string, workspaceId: string): number[] {
+  try {
+    return readdirSync(workspaceDirectory(home, workspaceId)).flatMap((name) =>
+      /^g\d+$/.test(name) ? [Number(name.slice(1))] : [],
+    );
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+export function getBackend(deps: Dependencies, name: string): Backend {
+  const backend = deps.backends.get(name);
+  if (backend) return backend;
+  throw failure("BACKEND_NOT_FOUND", `There is no backend "${name}"`, {
+    hint: `Use one of: ${[...deps.backends.keys()].join(", ")}`,
+  });
+}

@@ -1,0 +1,47 @@
+import { failure } from "../../model/error-codes.ts";
+import { type NetworkPolicy, WORKSPACE_ROOT } from "../../model/names.ts";
+import type { OperationInput } from "../../model/operations.ts";
+import { toWorkspaceAbsolute, toWorkspaceRelative } from "../../policy/workspace-path.ts";
+import { commandEnvironment, toArgv } from "../command-environment.ts";
+import type { LiveWorkspace } from "../live-workspace.ts";
+import { createProbe, type Probe } from "./readiness.ts";
+import type { ServiceCommand } from "./service-process.ts";
+
+const DEFAULT_READY_SECONDS = 30;
+const PUBLISHING_POLICY = "egress+published-ports" satisfies NetworkPolicy;
+
+export interface ServicePlan {
+  readonly command: ServiceCommand;
+  readonly probe: Probe | undefined;
+  readonly readyTimeoutMs: number;
+  readonly ports: readonly { readonly guestPort: number; readonly hostPort: number }[];
+}
+
+/** What a start needs, checked before anything is started or written. */
+export function planService(
+  live: LiveWorkspace,
+  input: OperationInput<"startService">,
+  networkPolicy: NetworkPolicy,
+): ServicePlan {
+  const ports = input.published_ports ?? [];
+  if (ports.length > 0 && networkPolicy !== PUBLISHING_POLICY) {
+    throw failure(
+      "NETWORK_POLICY_UNSUPPORTED",
+      `A workspace with network policy "${networkPolicy}" publishes no ports`,
+      {
+        hint: `Create the workspace with --network-policy ${PUBLISHING_POLICY}`,
+      },
+    );
+  }
+  return {
+    command: {
+      argv: toArgv(input.command),
+      env: { ...commandEnvironment(input.env, false), ...live.secrets.environment(input.secret_env) },
+      cwd: input.cwd === undefined ? WORKSPACE_ROOT : toWorkspaceAbsolute(toWorkspaceRelative(input.cwd)),
+      pids: live.limits.pids,
+    },
+    probe: input.readiness ? createProbe(live, input.readiness) : undefined,
+    readyTimeoutMs: (input.ready_timeout_seconds ?? DEFAULT_READY_SECONDS) * 1000,
+    ports: ports.map((port) => ({ guestPort: port.guest_port, hostPort: port.host_port ?? 0 })),
+  };
+}

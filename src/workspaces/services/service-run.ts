@@ -1,0 +1,155 @@
+import { constants } from "node:os";
+import type { StoredService } from "../../contracts/store.ts";
+import type { GuestExit } from "../../guest/process.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { exitCodeOf } from "../exec-command.ts";
+import type { LiveWorkspace } from "../live-workspace.ts";
+import type { PublishedPort } from "./published-port.ts";
+import { signalProcess, watchProcess } from "./service-process.ts";
+
+/** Between TERM and KILL at a stop. */
+const STOP_GRACE_MS = 5000;
+
+/**
+ * One run of a service: from its first record to its end, however it ends. It alone writes the record while it is there.
+ *
+ * A program that daemonises ends its run: the process that was started has exited, so the service is `exited`, and what it left behind
+ * lives on unseen until the sandbox ends.
+ */
+export class ServiceRun {
+  readonly live: LiveWorkspace;
+  readonly ports: readonly PublishedPort[];
+  /** Resolves when the run is over and its record says so. */
+  readonly ended: Promise<void>;
+  /** How the process ended; undefined while it runs, and when nobody knows. */
+  exit: GuestExit | undefined;
+  readonly #deps: Dependencies;
+  readonly #onEnd: () => void;
+  #record: StoredService;
+  #process: number | undefined;
+  /** Why it is being ended; else it ends of its own accord. */
+  #wanted: "stopped" | "failed" | undefined;
+  #over = false;
+  #resolveEnded!: () => void;
+
+  constructor(
+    deps: Dependencies,
+    live: LiveWorkspace,
+    { record, ports, onEnd }: { record: StoredService; ports: readonly PublishedPort[]; onEnd: () => void },
+  ) {
+    this.#deps = deps;
+    this.live = live;
+    this.#record = record;
+    this.ports = ports;
+    this.#onEnd = onEnd;
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
+  }
+
+  get record(): StoredService {
+    return this.#record;
+  }
+
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  /** Changes the record, unless it is no longer this run's to change. */
+  write(fields: Partial<StoredService>): void {
+    if (this.#over) return;
+    this.#record = { ...this.#record, ...fields };
+    this.#deps.store.putService(this.live.workspaceId, this.#record);
+  }
+
+  tell(kind: "service_start" | "service_stop" | "service_failed"): void {
+    if (this.#over) return;
+    const { serviceName, exitCode } = this.#record;
+    this.#deps.store.insertEvent(this.live.workspaceId, {
+      kind,
+      at: this.#deps.clock.now(),
+      service_name: serviceName,
+      exit_code: exitCode,
+    });
+  }
+
+  /** From here on the end of that process is the end of the run. */
+  follow(process: number): void {
+    this.#process = process;
+    void this.#watch(process);
+    // Asked to end while there was no process to tell.
+    if (this.#wanted) void this.#signal(constants.signals.SIGKILL, "tree");
+  }
+
+  markReady(): void {
+    this.write({ state: "running", readyAt: this.#deps.clock.now() });
+    for (const port of this.ports) port.open();
+  }
+
+  /** TERM to its process group, and KILL to all of it when that does not help. */
+  async stop(): Promise<void> {
+    this.#wanted ??= "stopped";
+    await this.#closePorts();
+    await this.#signal(constants.signals.SIGTERM, "group");
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<"late">((resolve) => {
+      timer = setTimeout(() => resolve("late"), STOP_GRACE_MS);
+    });
+    if ((await Promise.race([this.ended, late])) === "late") await this.#signal(constants.signals.SIGKILL, "tree");
+    clearTimeout(timer);
+    await this.ended;
+  }
+
+  /** KILL to all of it: it did not get ready. */
+  async fail(): Promise<void> {
+    this.#wanted ??= "failed";
+    await this.#closePorts();
+    if (this.#process === undefined) {
+      this.#finish(undefined);
+      await this.release();
+    }
+    await this.#signal(constants.signals.SIGKILL, "tree");
+    await this.ended;
+  }
+
+  /** Lets go: ports are closed, the record and the process stay as they are. Idempotent. */
+  async release(): Promise<void> {
+    if (this.#over) return;
+    this.#over = true;
+    this.#onEnd();
+    await this.#closePorts();
+    this.#resolveEnded();
+  }
+
+  async #watch(process: number): Promise<void> {
+    const end = await watchProcess(this.live, process);
+    try {
+      if (end !== "left") this.#finish(end);
+    } catch (error) {
+      const { serviceName } = this.#record;
+      this.#deps.log.error("could not record the end of a service", { serviceName, error: String(error) });
+    }
+    await this.release();
+  }
+
+  #finish(exit: GuestExit | undefined): void {
+    if (this.#over) return;
+    this.exit = exit;
+    const notStarted = exit?.kind === "failed" || this.#record.state === "starting";
+    const state = this.#wanted ?? (exit === undefined || notStarted ? "failed" : "exited");
+    this.write({ state, endedAt: this.#deps.clock.now(), exitCode: exit ? exitCodeOf(exit) : null });
+    this.tell(state === "failed" ? "service_failed" : "service_stop");
+  }
+
+  async #signal(signal: number, scope: "group" | "tree"): Promise<void> {
+    if (this.#over) return;
+    try {
+      const guest = await this.live.guest();
+      if (this.#process !== undefined) signalProcess(guest, this.#process, signal, scope);
+    } catch {
+      // The sandbox is gone: the watch learns it too and ends the run.
+    }
+  }
+
+  async #closePorts(): Promise<void> {
+    await Promise.all(this.ports.map((port) => port.close()));
+  }
+}

@@ -1,0 +1,101 @@
+import { failure } from "../../model/error-codes.ts";
+import type { Dependencies } from "../dependencies.ts";
+import type { LiveWorkspace } from "../live-workspace.ts";
+import type { ServicePlan } from "./plan-service.ts";
+import { PublishedPort } from "./published-port.ts";
+import { type Probe, waitUntilReady } from "./readiness.ts";
+import { forgetService, serviceSpec, spawnDetached } from "./service-process.ts";
+import { isActive } from "./service-record.ts";
+import type { ServiceRun } from "./service-run.ts";
+import { describeEnd, startFailure } from "./start-failure.ts";
+
+/**
+ * How long a start without readiness waits for the news that the program could not be run at all: the guest tells that, and nothing when all
+ * is well. News that come later end the service as failed.
+ */
+const SETTLE_MS = 50;
+
+/** All or none. */
+export async function openPorts(
+  deps: Dependencies,
+  live: LiveWorkspace,
+  wanted: ServicePlan["ports"],
+): Promise<PublishedPort[]> {
+  const ports: PublishedPort[] = [];
+  try {
+    for (const port of wanted) ports.push(await PublishedPort.listen(live, { ...port, log: deps.log }));
+    return ports;
+  } catch (error) {
+    await Promise.all(ports.map((port) => port.close()));
+    throw error;
+  }
+}
+
+/** Brings a run from its first record to readiness. When that fails nothing runs any more, and the record says so. */
+export async function startRun(run: ServiceRun, plan: ServicePlan, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await spawnRun(run, plan);
+    if (plan.probe) await becomeReady(run, plan.probe, plan.readyTimeoutMs, signal);
+    else await settle(run);
+    signal?.throwIfAborted();
+  } catch (error) {
+    await run.fail();
+    throw error;
+  }
+}
+
+async function spawnRun(run: ServiceRun, plan: ServicePlan): Promise<void> {
+  const { serviceName } = run.record;
+  run.write({});
+  const guest = await run.live.guest();
+  await forgetService(guest, serviceName);
+  if (run.isOver) throw failure("CANCELLED", `Service "${serviceName}" was stopped before it started`);
+  const process = await spawnDetached(guest, serviceSpec(serviceName, plan.command));
+  run.tell("service_start");
+  run.follow(process);
+}
+
+async function settle(run: ServiceRun): Promise<void> {
+  run.markReady();
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([run.ended, new Promise((resolve) => (timer = setTimeout(resolve, SETTLE_MS)))]);
+  clearTimeout(timer);
+  if (run.exit?.kind === "failed") throw await notReady(run, describeEnd(run.exit));
+  if (run.isOver && isActive(run.record)) throw await notReady(run, "was stopped before it was ready");
+}
+
+async function becomeReady(
+  run: ServiceRun,
+  probe: Probe,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const enough = new AbortController();
+  const stop = () => enough.abort();
+  const timer = setTimeout(stop, timeoutMs);
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted) stop();
+  void run.ended.then(stop);
+  try {
+    const isReady = await waitUntilReady(probe, enough.signal);
+    signal?.throwIfAborted();
+    if (run.isOver) throw await notReady(run, describeOver(run));
+    if (isReady) {
+      run.markReady();
+      return;
+    }
+    await run.fail();
+    throw await notReady(run, `was not ready within ${timeoutMs / 1000} s`);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+function describeOver(run: ServiceRun): string {
+  const { state } = run.record;
+  return state === "starting" || state === "stopped" ? "was stopped before it was ready" : describeEnd(run.exit);
+}
+
+const notReady = (run: ServiceRun, reason: string) =>
+  startFailure(run.live, run.record.serviceName, { reason, exitCode: run.record.exitCode });

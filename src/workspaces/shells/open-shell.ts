@@ -1,0 +1,78 @@
+import type { GuestExit, GuestProcess } from "../../guest/process.ts";
+import { randomName } from "../../base/ids.ts";
+import { failure } from "../../model/error-codes.ts";
+import { AGENT, WORKSPACE_ROOT } from "../../model/names.ts";
+import type { OperationInput } from "../../model/operations.ts";
+import type { Shell } from "../../model/shell.ts";
+import { toWorkspaceAbsolute, toWorkspaceRelative } from "../../policy/workspace-path.ts";
+import { commandEnvironment } from "../command-environment.ts";
+import type { Dependencies } from "../dependencies.ts";
+import type { LiveWorkspace } from "../live-workspace.ts";
+import { presentShell, shellTag } from "./find-shell.ts";
+
+/** How much of its output a shell keeps. */
+const RING_BYTES = 1024 * 1024;
+/** A shell that shows no prompt is a shell too. */
+const PROMPT_PATIENCE_MS = 1000;
+const RLIMIT_NPROC = 6;
+/** The files that a person's shell reads at its start would change prompt and behaviour from one environment to the next. */
+const START = "if command -v bash >/dev/null 2>&1; then exec bash --noprofile --norc -i; fi; exec sh -i";
+
+/** Starts a shell and waits for its prompt, so that what is typed next is not echoed before it. */
+export async function openShell(
+  deps: Dependencies,
+  live: LiveWorkspace,
+  input: OperationInput<"openShell">,
+): Promise<Shell> {
+  const { cols = 120, rows = 30 } = input;
+  const cwd = toWorkspaceAbsolute(toWorkspaceRelative(input.cwd ?? WORKSPACE_ROOT));
+  const secrets = live.secrets.environment(input.secret_env);
+  const guest = await live.guest();
+  const { pids } = live.limits;
+  const shellId = `sh-${randomName(8)}`;
+  const stored = { shellId, cwd, cols, rows, state: "running", exitCode: null } as const;
+  // Before the spawn: a process without a record would be nobody's.
+  deps.store.putShell(live.workspaceId, stored);
+  try {
+    const process = guest.spawn({
+      argv: ["/bin/sh", "-c", START],
+      // An empty HISTFILE: what was typed is written nowhere.
+      env: commandEnvironment({ PS1: "$ ", HISTFILE: "", ...secrets }, true),
+      cwd,
+      user: AGENT,
+      pty: { cols, rows },
+      stdin: true,
+      keep: true,
+      dropOldest: true,
+      ringBytes: RING_BYTES,
+      tag: shellTag(shellId),
+      // SECURITY: the number of processes is bounded also where no cgroup bounds it (G-15).
+      rlimits: [{ resource: RLIMIT_NPROC, soft: pids, hard: pids }],
+    });
+    const { process: number } = await process.started;
+    const exit = await untilPrompt(process);
+    if (exit?.kind === "failed") {
+      await guest.forget(number);
+      throw failure("FILE_NOT_FOUND", `Cannot open a shell in ${cwd}: ${exit.message}`);
+    }
+  } catch (error) {
+    deps.store.deleteShell(live.workspaceId, shellId);
+    throw error;
+  }
+  return presentShell(live, stored);
+}
+
+/** Resolves at the first output, at the end, which it gives, or when neither comes. Then the process goes on alone. */
+async function untilPrompt(process: GuestProcess): Promise<GuestExit | undefined> {
+  const timer = setTimeout(() => process.detach(), PROMPT_PATIENCE_MS);
+  const output = process.output();
+  try {
+    const { done } = await output.next();
+    // No exit either when it was the patience that ended.
+    return done ? await process.exit.catch(() => undefined) : undefined;
+  } finally {
+    clearTimeout(timer);
+    await output.return();
+    process.detach();
+  }
+}

@@ -1,0 +1,105 @@
+import { isClocheError } from "../base/errors.ts";
+import { failure } from "../model/error-codes.ts";
+import { CHANGE_STATUSES, type Diff, type DiffEntry } from "../model/files.ts";
+import type { Service } from "../model/service.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import type { Summary, WorkspaceEvent } from "../model/summary.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+/** A summary is to be read at a glance; the rest is in the journal and the diff. */
+const RECENT = { commands: 10, edits: 20, serviceEvents: 20, exports: 20, snapshots: 10 } as const;
+const MAX_CHANGES = 200;
+
+export interface SummarySources {
+  /** What changed, or why that cannot be told. A failure of the list is a reason too. */
+  diff(): Promise<Diff | { reason: string }>;
+  /** As they are now. */
+  services: readonly Pick<Service, "service_name" | "state" | "exit_code">[];
+}
+
+type EventOf<Kind extends WorkspaceEvent["kind"]> = Extract<WorkspaceEvent, { kind: Kind }>;
+
+/** What happened in a workspace since it was created or last reset, put together from what is known on this side. */
+export async function summarizeWorkspace(
+  { store, journal }: Pick<Dependencies, "store" | "journal">,
+  workspaceId: string,
+  sources: SummarySources,
+): Promise<Summary> {
+  const changes = await describeChanges(sources);
+  const stored = store.findWorkspace(workspaceId);
+  if (stored === undefined) throw failure("WORKSPACE_NOT_FOUND", `There is no workspace "${workspaceId}"`);
+  journal.flush();
+  const commands = store.outlineCommands(workspaceId, RECENT.commands);
+  const commandCount = store.countCommands(workspaceId);
+  const events = store.listEvents(workspaceId);
+  const exports = eventsOf(events, "export");
+  const snapshots = store.listSnapshots(workspaceId);
+  const { services } = sources;
+  return {
+    workspace_id: workspaceId,
+    name: stored.name,
+    labels: stored.labels,
+    environment: stored.environment,
+    state: stored.state,
+    last_activity_at: stored.lastActivityAt,
+    session_started_at: stored.sessionStartedAt,
+    outcome: {
+      command_count: commandCount,
+      last_command: commands.at(-1) ?? null,
+      service_count: services.length,
+      running_service_count: services.filter(({ state }) => state === "running").length,
+      export_count: exports.length,
+      snapshot_count: snapshots.length,
+      reset_count: stored.resetCount,
+    },
+    commands: { total: commandCount, recent: commands },
+    edits: { recent: eventsOf(events, "file_write", "patch_apply", "sync_push").slice(-RECENT.edits) },
+    changes,
+    services: {
+      current: services.map(({ service_name, state, exit_code }) => ({ service_name, state, exit_code })),
+      recent: eventsOf(events, "service_start", "service_stop", "service_failed").slice(-RECENT.serviceEvents),
+    },
+    artifacts: {
+      exports: exports.slice(-RECENT.exports).map(({ workspace_path, output_path, artifact_type, at }) => ({
+        workspace_path,
+        output_path,
+        artifact_type,
+        at,
+      })),
+    },
+    snapshots: {
+      named_count: snapshots.length,
+      recent: snapshots.slice(-RECENT.snapshots).map(({ snapshotName, createdAt, sizeBytes }): Snapshot => ({
+        snapshot_name: snapshotName,
+        kind: "named",
+        created_at: createdAt,
+        size_bytes: sizeBytes,
+      })),
+    },
+  };
+}
+
+function eventsOf<Kind extends WorkspaceEvent["kind"]>(
+  events: readonly WorkspaceEvent[],
+  ...kinds: readonly Kind[]
+): EventOf<Kind>[] {
+  return events.filter((event): event is EventOf<Kind> => (kinds as readonly string[]).includes(event.kind));
+}
+
+async function describeChanges(sources: SummarySources): Promise<Summary["changes"]> {
+  const diff = await sources.diff().catch((error: unknown) => {
+    // The rest of the summary is worth having without it.
+    if (isClocheError(error)) return { reason: error.message };
+    throw error;
+  });
+  if ("reason" in diff) {
+    const none = Object.fromEntries(CHANGE_STATUSES.map((status) => [status, 0])) as Omit<Diff["summary"], "total">;
+    return { available: false, reason: diff.reason, changed: false, summary: { total: 0, ...none }, entries: [] };
+  }
+  const { changed, summary, entries } = diff;
+  return { available: true, reason: null, changed, summary, entries: entries.slice(0, MAX_CHANGES).map(withoutPatch) };
+}
+
+function withoutPatch({ path, status, artifact_type, size_bytes, old_path }: DiffEntry): Omit<DiffEntry, "patch"> {
+  return { path, status, artifact_type, size_bytes, ...(old_path !== undefined && { old_path }) };
+}
