@@ -33,7 +33,7 @@ export async function openInstallation(cleanup) {
   // The default is what is measured.
   const env = { ...process.env, CLOCHE_BACKEND: undefined, CLOCHE_OCI_RUNTIME: undefined };
   const cloche = new Cloche({ home, cache: join(directory, "cache"), env });
-  cleanup.add("processes of the installation", async () => {
+  cleanup.add("what the installation left", async () => {
     const left = await leftAfterAWhile({ directory, home });
     if (left.length === 0) return;
     endSandboxes({ directory, home });

@@ -1,3 +1,8 @@
+import { setTimeout } from "node:timers/promises";
+
+/** An engine goes on tidying up after its command has returned; the next case should not pay for that. */
+const SETTLE_MS = 100;
+
 /**
  * Runs every case once per round, in turn, so that whatever disturbs the machine disturbs all of them. Each round starts with another case: what
  * comes after a heavy one is not always the same.
@@ -12,6 +17,7 @@ export async function interleave({ rounds, warmUp, cases }) {
   for (let round = -warmUp; round < rounds; round++) {
     const first = (round + warmUp) % entries.length;
     for (const [name, measure] of [...entries.slice(first), ...entries.slice(0, first)]) {
+      await setTimeout(SETTLE_MS);
       const measured = await measure();
       if (round >= 0) samples[name]?.push(...[measured].flat());
     }

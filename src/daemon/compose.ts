@@ -4,6 +4,7 @@ import { ContainerBackend } from "../backends/container/container-backend.ts";
 import type { Backend } from "../contracts/backend.ts";
 import { createEnvironments } from "../environments/environments.ts";
 import { createSeeds } from "../seeds/create-seeds.ts";
+import { Journal } from "../workspaces/journal.ts";
 import { Workspaces } from "../workspaces/workspaces.ts";
 import type { Composition, Surroundings } from "./composition.ts";
 import { createHandlers } from "./create-handlers.ts";
@@ -15,6 +16,7 @@ export function compose({ places, store, log, config, workChanged }: Surrounding
   const deps = {
     home: places.home,
     store,
+    journal: new Journal(store, systemClock, log),
     backends: new Map<string, Backend>([["container", new ContainerBackend({ home: places.home, idMap })]]),
     environments: createEnvironments(adapters),
     seeds: createSeeds(adapters),

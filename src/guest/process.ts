@@ -222,8 +222,8 @@ export class GuestProcess implements LinkStream {
 
   #onExit(exit: GuestExit): void {
     this.#finish();
-    // no-op when it started; a process that never did has said why
-    this.#started.reject(this.#refused(exit.code, exit.message));
+    // A process that never started has said why.
+    if (!this.#hasStarted) this.#started.reject(this.#refused(exit.code, exit.message));
     this.#exit.resolve(exit);
   }
 

@@ -24,6 +24,9 @@ const FIELDS = [
   "execution_mode",
 ] as const satisfies readonly (keyof JournalEntry)[];
 
+const NEXT_SEQUENCE =
+  "(SELECT coalesce(max(sequence), 0) + 1 FROM commands WHERE commands.workspace_id = workspaces.workspace_id)";
+
 /** Output may hold NUL, which SQLite's text does not carry through: it is kept as bytes. */
 function toValue(field: keyof JournalEntry, value: unknown): Value {
   if (field === "stdout" || field === "stderr") return Buffer.from(value as string, "utf8");
@@ -57,10 +60,13 @@ type CommandsTable = Pick<
 
 export function commandsTable(database: Database.Database): CommandsTable {
   const columns = FIELDS.join(", ");
-  const nextSequence = database.prepare(
-    "UPDATE workspaces SET last_sequence = last_sequence + 1 WHERE workspace_id = ? RETURNING last_sequence",
+  // One statement is one transaction: the journal is on the path of every command, so it has no more of them than it needs.
+  const insert = database.prepare(
+    `INSERT INTO commands (${columns})
+     SELECT ${FIELDS.map((field) => (field === "sequence" ? NEXT_SEQUENCE : "?")).join(", ")} FROM workspaces WHERE workspace_id = ?`,
   );
-  const insert = database.prepare(`INSERT INTO commands (${columns}) VALUES (${FIELDS.map(() => "?").join(", ")})`);
+  const inserted = database.prepare("SELECT sequence FROM commands WHERE rowid = ?");
+  const updates = new Map<string, Database.Statement>();
   const touch = database.prepare(
     "UPDATE workspaces SET last_activity_at = max(last_activity_at, ?) WHERE workspace_id = ?",
   );
@@ -72,14 +78,11 @@ export function commandsTable(database: Database.Database): CommandsTable {
 
   return {
     beginCommand(workspaceId, entry) {
-      return inTransaction(database, () => {
-        const row = nextSequence.get([workspaceId]) as { last_sequence: number } | undefined;
-        if (row === undefined) throw failure("WORKSPACE_NOT_FOUND", `There is no workspace "${workspaceId}"`);
-        const sequence = row.last_sequence;
-        const whole: JournalEntry = { ...entry, workspace_id: workspaceId, sequence, state: "running" };
-        insert.run(FIELDS.map((field) => toValue(field, whole[field])));
-        return sequence;
-      });
+      const whole: Omit<JournalEntry, "sequence"> = { ...entry, workspace_id: workspaceId, state: "running" };
+      const values = FIELDS.flatMap((field) => (field === "sequence" ? [] : [toValue(field, whole[field])]));
+      const { changes, lastInsertRowid } = insert.run([...values, workspaceId]);
+      if (changes === 0) throw failure("WORKSPACE_NOT_FOUND", `There is no workspace "${workspaceId}"`);
+      return (inserted.get([lastInsertRowid]) as { sequence: number }).sequence;
     },
     endCommand(workspaceId, sequence, entry, activityAt) {
       const whole: Partial<JournalEntry> = { state: "done", ...entry };
@@ -90,7 +93,9 @@ export function commandsTable(database: Database.Database): CommandsTable {
       inTransaction(database, () => {
         const sql = `UPDATE commands SET ${assignments} WHERE workspace_id = ? AND sequence = ?`;
         const values = changed.map((field) => toValue(field, whole[field]));
-        const { changes } = database.prepare(sql).run([...values, workspaceId, sequence]);
+        const update = updates.get(sql) ?? database.prepare(sql);
+        updates.set(sql, update);
+        const { changes } = update.run([...values, workspaceId, sequence]);
         if (changes === 0) {
           throw failure("COMMAND_NOT_FOUND", `Workspace "${workspaceId}" has no command ${sequence}`);
         }

@@ -22,8 +22,7 @@ const MIGRATIONS: readonly string[] = [
     reset_count INTEGER NOT NULL,
     seed TEXT NOT NULL,
     baseline TEXT NOT NULL,
-    wall TEXT,
-    last_sequence INTEGER NOT NULL DEFAULT 0
+    wall TEXT
   );
   CREATE TABLE commands (
     workspace_id TEXT NOT NULL REFERENCES workspaces (workspace_id) ON DELETE CASCADE,

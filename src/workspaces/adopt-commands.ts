@@ -90,7 +90,7 @@ async function replayEnd(
   request: AttachRequest,
   sink: OutputSink,
 ): Promise<ExecResult> {
-  const entry = deps.store.listCommands(live.workspaceId).find((one) => one.sequence === request.sequence);
+  const entry = deps.journal.entries(live.workspaceId).find((one) => one.sequence === request.sequence);
   if (entry?.state !== "done")
     throw failure("COMMAND_NOT_FOUND", `Command ${request.sequence} of workspace ${live.workspaceId} is not running`);
   // What the journal had to leave out is lost for a stream too; the result says so.

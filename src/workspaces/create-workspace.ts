@@ -91,7 +91,7 @@ export async function createWorkspace(
       context.signal,
     );
     deps.store.updateWorkspace(workspaceId, { state: "started", wall: wall.record, lastActivityAt: deps.clock.now() });
-    return new LiveWorkspace(workspaceId, wall, (reason) => context.onLost(workspaceId, reason));
+    return new LiveWorkspace(workspaceId, wall, stored.limits, (reason) => context.onLost(workspaceId, reason));
   } catch (error) {
     await backend.remove(workspaceId, directory);
     deps.store.deleteWorkspace(workspaceId);

@@ -5,11 +5,13 @@ import type { Environments } from "../contracts/environment.ts";
 import type { Seeds } from "../contracts/seeds.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Config } from "../model/config.ts";
+import type { Journal } from "./journal.ts";
 
 /** What the verbs need; the composition root picks it. */
 export interface Dependencies {
   readonly home: string;
   readonly store: Store;
+  readonly journal: Journal;
   readonly backends: ReadonlyMap<string, Backend>;
   readonly environments: Environments;
   readonly seeds: Seeds;

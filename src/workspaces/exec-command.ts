@@ -45,7 +45,7 @@ export async function execCommand(
   const guest = await live.guest();
   context.signal?.throwIfAborted();
   const blank = blankResult(live, request.command, cwd);
-  const sequence = deps.store.beginCommand(live.workspaceId, { ...blank, started_at: deps.clock.now() });
+  const sequence = deps.journal.begin(live.workspaceId, blank);
   context.onSequence?.(sequence);
   const running = new RunningCommand(
     guest.spawn({
@@ -61,7 +61,7 @@ export async function execCommand(
       timeoutMs: Math.ceil((request.timeout_seconds ?? DEFAULTS.exec_timeout_seconds) * 1000),
       graceMs: GRACE_MS,
       // SECURITY: the number of processes is bounded also where no cgroup bounds it (G-15).
-      rlimits: [{ resource: RLIMIT_NPROC, soft: processLimit(deps, live), hard: processLimit(deps, live) }],
+      rlimits: [{ resource: RLIMIT_NPROC, soft: live.limits.pids, hard: live.limits.pids }],
     }),
   );
   live.commands.set(sequence, running);
@@ -89,26 +89,17 @@ export async function finishCommand(
   try {
     const exit = await running.finish(sink);
     const result = { ...blank, sequence, ...outcome(exit, running.result) };
-    deps.store.endCommand(
-      workspaceId,
-      sequence,
-      { ...outcome(exit, running.journal), state: "done" },
-      deps.clock.now(),
-    );
     const { process } = await running.process.started;
-    // Its output is in the journal now. Nobody waits for this; if it is lost, the next daemon does it.
-    void live
-      .guest()
-      .then((guest) => guest.forget(process))
-      .catch(() => undefined);
+    // Nobody waits for this; if it is lost, the next daemon does it.
+    const forget = () =>
+      void live
+        .guest()
+        .then((guest) => guest.forget(process))
+        .catch(() => undefined);
+    deps.journal.end(workspaceId, sequence, { ...outcome(exit, running.journal), state: "done" }, forget);
     return result;
   } catch (error) {
-    deps.store.endCommand(
-      workspaceId,
-      sequence,
-      { ...outputFields(running.journal), exit_code: 125, state: "lost" },
-      deps.clock.now(),
-    );
+    deps.journal.end(workspaceId, sequence, { ...outputFields(running.journal), exit_code: 125, state: "lost" });
     if (isClocheError(error)) throw error;
     throw failure("SANDBOX_LOST", `Lost the command in workspace ${workspaceId}: ${messageOf(error)}`, {
       cause: error,
@@ -135,10 +126,6 @@ export function blankResult(live: LiveWorkspace, command: Command, cwd: string):
 }
 
 const RLIMIT_NPROC = 6;
-
-function processLimit(deps: Dependencies, live: LiveWorkspace): number {
-  return deps.store.findWorkspace(live.workspaceId)?.limits.pids ?? DEFAULTS.pids;
-}
 
 async function feedInput(running: RunningCommand, stdin: AsyncIterable<Buffer>): Promise<void> {
   try {

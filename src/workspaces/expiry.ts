@@ -3,14 +3,17 @@ import type { StoredWorkspace } from "../contracts/store.ts";
 
 export interface ExpiryOptions {
   now(): number;
-  /** The workspaces that may expire. */
   list(): StoredWorkspace[];
+  /** Whether a command runs in it: that is activity, so it cannot expire now. */
+  isBusy(workspaceId: string): boolean;
   expire(workspaceId: string): Promise<void>;
   readonly log: Log;
 }
 
-/** Longest that a timer sleeps, so that a changed system clock is noticed. Also the pause before a busy workspace is looked at again. */
+/** Longest that a timer sleeps, so that a changed system clock is noticed. */
 const MAX_SLEEP_SECONDS = 60;
+/** Least time before a busy workspace is looked at again. */
+const BUSY_PAUSE_SECONDS = 0.5;
 
 /** Deletes a workspace when its time to live has passed since its last activity. One timer, set for the one that is due first. */
 export class Expiry {
@@ -26,7 +29,7 @@ export class Expiry {
   schedule(): void {
     clearTimeout(this.#timer);
     if (this.#stopped) return;
-    const due = this.#options.list().map(expiresAt);
+    const due = this.#options.list().map((stored) => this.#expiresAt(stored));
     if (due.length === 0 && this.#timer === undefined) return;
     const seconds = Math.min(MAX_SLEEP_SECONDS, Math.max(0, Math.min(...due) - this.#options.now()));
     this.#timer = setTimeout(() => void this.#reap(), Math.ceil(seconds * 1000) + 1);
@@ -40,7 +43,7 @@ export class Expiry {
 
   async #reap(): Promise<void> {
     for (const stored of this.#options.list()) {
-      if (expiresAt(stored) > this.#options.now()) continue;
+      if (this.#expiresAt(stored) > this.#options.now()) continue;
       try {
         this.#options.log.info("a workspace expired", { workspaceId: stored.workspaceId });
         await this.#options.expire(stored.workspaceId);
@@ -53,6 +56,10 @@ export class Expiry {
     }
     this.schedule();
   }
-}
 
-const expiresAt = (stored: StoredWorkspace): number => stored.lastActivityAt + stored.ttlSeconds;
+  #expiresAt({ workspaceId, lastActivityAt, ttlSeconds }: StoredWorkspace): number {
+    return this.#options.isBusy(workspaceId)
+      ? this.#options.now() + Math.max(ttlSeconds, BUSY_PAUSE_SECONDS)
+      : lastActivityAt + ttlSeconds;
+  }
+}

@@ -1,5 +1,5 @@
 import { messageOf } from "../base/errors.ts";
-import type { Wall } from "../contracts/backend.ts";
+import type { Wall, WallLimits } from "../contracts/backend.ts";
 import type { GuestClient } from "../guest/client.ts";
 import { GuestFiles } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
@@ -21,15 +21,17 @@ export interface AdoptedCommand {
 export class LiveWorkspace {
   readonly workspaceId: string;
   readonly wall: Wall;
+  readonly limits: WallLimits;
   readonly commands = new Map<number, RunningCommand>();
   readonly adopted = new Map<number, AdoptedCommand>();
   readonly #onLost: (reason: string) => void;
   #client: Promise<GuestClient> | undefined;
   #closed = false;
 
-  constructor(workspaceId: string, wall: Wall, onLost: (reason: string) => void) {
+  constructor(workspaceId: string, wall: Wall, limits: WallLimits, onLost: (reason: string) => void) {
     this.workspaceId = workspaceId;
     this.wall = wall;
+    this.limits = limits;
     this.#onLost = onLost;
   }
 

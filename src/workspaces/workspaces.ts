@@ -1,3 +1,4 @@
+import { isClocheError } from "../base/errors.ts";
 import { workspaceDirectory } from "../base/paths.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
@@ -26,7 +27,8 @@ export class Workspaces {
     this.#deps = deps;
     this.#expiry = new Expiry({
       now: () => deps.clock.now(),
-      list: () => deps.store.listWorkspaces().filter((one) => isVisible(one) && !this.#isBusy(one.workspaceId)),
+      list: () => deps.store.listWorkspaces().filter(isVisible),
+      isBusy: (workspaceId) => this.#isBusy(workspaceId),
       expire: (workspaceId) => this.#remove(workspaceId),
       log: deps.log,
     });
@@ -57,6 +59,7 @@ export class Workspaces {
   }
 
   list(): WorkspaceList {
+    this.#deps.journal.flush(); // the end of a command is activity
     const workspaces = this.#deps.store
       .listWorkspaces()
       .filter(isVisible)
@@ -65,6 +68,7 @@ export class Workspaces {
   }
 
   status(id: string): Workspace {
+    this.#deps.journal.flush();
     return this.#present(this.find(id));
   }
 
@@ -97,7 +101,7 @@ export class Workspaces {
 
   logs(id: string): Journal {
     const { workspaceId } = this.find(id);
-    return { workspace_id: workspaceId, entries: this.#deps.store.listCommands(workspaceId) };
+    return { workspace_id: workspaceId, entries: this.#deps.journal.entries(workspaceId) };
   }
 
   /** The workspace with that id, or with an id that starts so. */
@@ -112,6 +116,8 @@ export class Workspaces {
 
   /** The running sandbox of a workspace; an error that says why when there is none. */
   live(id: string): LiveWorkspace {
+    const known = this.#live.get(id);
+    if (known) return known;
     const stored = this.find(id);
     const live = this.#live.get(stored.workspaceId);
     if (live) return live;
@@ -129,6 +135,7 @@ export class Workspaces {
   /** Lets go of everything; the sandboxes stay. */
   async close(): Promise<void> {
     this.#expiry.stop();
+    this.#deps.journal.flush();
     await Promise.all([...this.#live.values()].map((live) => live.release()));
   }
 
@@ -148,7 +155,7 @@ export class Workspaces {
       this.#lost(workspaceId, "the sandbox ended while no daemon was running");
       return;
     }
-    const live = new LiveWorkspace(workspaceId, wall, (reason) => this.#lost(workspaceId, reason));
+    const live = new LiveWorkspace(workspaceId, wall, stored.limits, (reason) => this.#lost(workspaceId, reason));
     this.#live.set(workspaceId, live);
     try {
       await adoptCommands(this.#deps, live);
@@ -186,7 +193,12 @@ export class Workspaces {
   async #removeOnce(workspaceId: string): Promise<void> {
     const stored = this.#deps.store.findWorkspace(workspaceId);
     if (!stored) return;
-    this.#deps.store.updateWorkspace(workspaceId, { state: "deleting" });
+    try {
+      this.#deps.store.updateWorkspace(workspaceId, { state: "deleting" });
+    } catch (error) {
+      // What is deleted may be what fills the disk: its files go first then, its record when there is room again.
+      if (!isClocheError(error) || error.code !== "DISK_FULL") throw error;
+    }
     const live = this.#live.get(workspaceId);
     this.#live.delete(workspaceId);
     await live?.close();

@@ -41,6 +41,7 @@ export class Cgroups {
           writeLimit(controller, hierarchy.version, trial, { vcpuCount: 1, memMib: 64, pids: 16, diskMib: undefined });
         } finally {
           rmdirSync(trial);
+          removeUnused(dirname(trial));
         }
       } catch (error) {
         cgroups.#hierarchies.delete(controller);
@@ -99,6 +100,7 @@ export class Cgroups {
       } catch (error) {
         if (errnoOf(error) !== "ENOENT") throw error;
       }
+      removeUnused(dirname(directory));
     }
   }
 
@@ -122,6 +124,15 @@ export class Cgroups {
     } catch (error) {
       if (errnoOf(error) !== "EEXIST") throw error;
     }
+  }
+}
+
+/** The installation's own cgroup goes with its last workspace; the next one makes it again. */
+function removeUnused(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch (error) {
+    if (!["EBUSY", "ENOTEMPTY", "ENOENT"].includes(errnoOf(error) ?? "")) throw error;
   }
 }
 

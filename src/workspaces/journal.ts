@@ -1,0 +1,62 @@
+import type { Clock } from "../base/clock.ts";
+import { isClocheError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Store } from "../contracts/store.ts";
+import type { JournalEntry } from "../model/exec.ts";
+
+interface PendingEnd {
+  readonly workspaceId: string;
+  readonly sequence: number;
+  readonly end: Partial<JournalEntry>;
+  readonly at: number;
+  readonly written: () => void;
+}
+
+/**
+ * The commands of all workspaces. A command is in the store as running before it starts. Its end is written a moment after its caller has the
+ * result, off the path of the answer: until then the guest keeps it, so a daemon that dies between loses nothing, and whoever reads the
+ * journal has pending ends written first.
+ */
+export class Journal {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #pending: PendingEnd[] = [];
+
+  constructor(store: Store, clock: Clock, log: Log) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  begin(workspaceId: string, entry: Omit<JournalEntry, "sequence" | "state" | "started_at">): number {
+    return this.#store.beginCommand(workspaceId, { ...entry, started_at: this.#clock.now() });
+  }
+
+  /** `written` is called when it is in the store; not when the disk is full, or the workspace is gone. */
+  end(workspaceId: string, sequence: number, end: Partial<JournalEntry>, written: () => void = () => undefined): void {
+    if (this.#pending.length === 0) setImmediate(() => this.flush());
+    this.#pending.push({ workspaceId, sequence, end, at: this.#clock.now(), written });
+  }
+
+  entries(workspaceId: string): JournalEntry[] {
+    this.flush();
+    return this.#store.listCommands(workspaceId);
+  }
+
+  flush(): void {
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const { workspaceId, sequence, end, at, written } of pending) {
+      try {
+        this.#store.endCommand(workspaceId, sequence, end, at);
+        written();
+      } catch (error) {
+        // The caller has its result all the same. On a full disk the guest keeps the end for a later daemon's journal.
+        const level =
+          isClocheError(error) && ["DISK_FULL", "COMMAND_NOT_FOUND"].includes(error.code) ? "warn" : "error";
+        this.#log[level]("cannot complete a journal entry", { workspaceId, sequence, error: String(error) });
+      }
+    }
+  }
+}
