@@ -68,6 +68,9 @@ static bool is_opaque(int folder) {
   return has_mark(folder, "user.overlay.opaque") || has_mark(folder, "trusted.overlay.opaque");
 }
 
+/* What git keeps for itself, here or in a submodule, is no change to the project; and no patch may name it. */
+static bool is_git(const char *name) { return strcmp(name, ".git") == 0; }
+
 /* Everything but folders in a folder of the baseline that is gone. */
 static void add_deleted(int base, const char *name, const struct stat *before) {
   if (!S_ISDIR(before->st_mode)) {
@@ -78,6 +81,7 @@ static void add_deleted(int base, const char *name, const struct stat *before) {
   struct names names = names_of(folder);
   for (size_t i = 0; i < names.count; i++) {
     struct stat st;
+    if (is_git(names.list[i])) continue;
     size_t back = trail_enter(&trail, names.list[i]);
     if (look(folder, names.list[i], &st)) add_deleted(folder, names.list[i], &st);
     trail_leave(&trail, back);
@@ -142,9 +146,6 @@ static void compare(int upper, int base, const char *name) {
     add('M', &now, &before);
   }
 }
-
-/* What git keeps for itself is no change to the project. */
-static bool is_git(const char *name) { return trail.length == 0 && strcmp(name, ".git") == 0; }
 
 /* What an opaque folder hides and does not have itself. */
 static void add_hidden(int upper, int base) {

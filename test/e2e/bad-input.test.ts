@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Exported, FileContent } from "../../src/model/files.ts";
@@ -28,12 +37,23 @@ function expectRefusal({ code, stdout, stderr }: CliResult, refusal: Refusal): v
 async function stateOf(at: Installation): Promise<unknown> {
   const folder = join(at.home, "workspaces");
   return [
-    (await at.sdk.listWorkspaces()).workspaces.map((one) => [one.workspace_id, one.name, one.labels, one.command_count]),
+    (await at.sdk.listWorkspaces()).workspaces.map((one) => [
+      one.workspace_id,
+      one.name,
+      one.labels,
+      one.command_count,
+    ]),
     existsSync(folder) ? readdirSync(folder) : [],
   ];
 }
 
-const row = (args: string[], exit: number, code: string, names: string) => ({ args, exit, code, names });
+const row = (args: string[], exit: number, code: string, names: string) => ({
+  title: args.join(" "),
+  args,
+  exit,
+  code,
+  names,
+});
 
 describe("create", () => {
   let here: Installation;
@@ -70,7 +90,7 @@ describe("create", () => {
     row(["--vcpu-count", "9999"], 2, "INVALID_ARGUMENT", '"vcpu_count"'),
     row(["--network-policy", "egress"], 1, "NETWORK_POLICY_UNSUPPORTED", '"egress"'),
     row(["--secret", "TOKEN=hush"], 1, "NOT_SUPPORTED", "secrets"),
-  ])("$args is $code and makes nothing", async ({ args, exit, code, names }) => {
+  ])("$title is $code and makes nothing", async ({ args, exit, code, names }) => {
     const fill = (text: string) => text.replace("@root", here.root);
     const before = await stateOf(here);
     const answer = await here.cli(["workspace", "create", "--json", ...args.map(fill)]);
@@ -86,8 +106,16 @@ describe("create", () => {
   });
 
   it("run refuses the same, with the same exit codes", async () => {
-    expectRefusal(await here.cli(["run", "--json", "nope", "--", "true"]), { exit: 2, code: "ENVIRONMENT_NOT_FOUND", names: "nope" });
-    expectRefusal(await here.cli(["run", "--json", "--seed-path", "/", "--", "true"]), { exit: 2, code: "SEED_INVALID", names: '"/"' });
+    expectRefusal(await here.cli(["run", "--json", "nope", "--", "true"]), {
+      exit: 2,
+      code: "ENVIRONMENT_NOT_FOUND",
+      names: "nope",
+    });
+    expectRefusal(await here.cli(["run", "--json", "--seed-path", "/", "--", "true"]), {
+      exit: 2,
+      code: "SEED_INVALID",
+      names: '"/"',
+    });
     expectRefusal(await here.cli(["run", "--json"]), { exit: 2, code: "USAGE", names: "command" });
   });
 
@@ -115,7 +143,11 @@ describe("create", () => {
     const file = join(here.home, "config.yaml");
     writeFileSync(file, "limits: { disk_mib: 100 }\n");
     try {
-      expectRefusal(await here.cli(["workspace", "create", "--json"]), { exit: 1, code: "LIMIT_UNSUPPORTED", names: "disk" });
+      expectRefusal(await here.cli(["workspace", "create", "--json"]), {
+        exit: 1,
+        code: "LIMIT_UNSUPPORTED",
+        names: "disk",
+      });
     } finally {
       rmSync(file);
     }
@@ -138,27 +170,38 @@ describe("ids", () => {
   ];
   const call = (verb: string[], id: string) => {
     const words = verb.includes("@id") ? verb : [...verb, "@id"];
-    return box.at.cli(["--json", ...words.map((word) => (word === "@id" ? id : word === "@out" ? box.at.path("out") : word))]);
+    return box.at.cli([
+      "--json",
+      ...words.map((word) => (word === "@id" ? id : word === "@out" ? box.at.path("out") : word)),
+    ]);
   };
 
-  it.each(verbs.map((verb) => ({ verb })))("an unknown or malformed id is WORKSPACE_NOT_FOUND for $verb", async ({ verb }) => {
-    for (const id of ["ws-0000000000", "nonsense", "../../etc"]) {
-      expectRefusal(await call(verb, id), { exit: 1, code: "WORKSPACE_NOT_FOUND", names: `"${id}"` });
-    }
-    expect(existsSync(box.at.path("out"))).toBe(false);
-  });
+  it.each(verbs.map((verb) => ({ verb, title: verb.join(" ") })))(
+    "an unknown or malformed id is WORKSPACE_NOT_FOUND for $title",
+    async ({ verb }) => {
+      for (const id of ["ws-0000000000", "nonsense", "../../etc"]) {
+        expectRefusal(await call(verb, id), { exit: 1, code: "WORKSPACE_NOT_FOUND", names: `"${id}"` });
+      }
+      expect(existsSync(box.at.path("out"))).toBe(false);
+    },
+  );
 
   it("an ambiguous prefix is refused by every verb, and nothing is done to either", async () => {
     const other = await box.at.sdk.createWorkspace({ environment: "host" });
     const before = await stateOf(box.at);
-    for (const verb of verbs) expectRefusal(await call(verb, "ws-"), { exit: 1, code: "WORKSPACE_AMBIGUOUS", names: '"ws-"' });
+    for (const verb of verbs)
+      expectRefusal(await call(verb, "ws-"), { exit: 1, code: "WORKSPACE_AMBIGUOUS", names: '"ws-"' });
     expect(await stateOf(box.at)).toEqual(before);
     await box.at.sdk.deleteWorkspace(other.workspace_id);
   });
 
   it("an unknown environment is refused by env inspect and env pull", async () => {
     for (const verb of ["inspect", "pull"]) {
-      expectRefusal(await box.at.cli(["env", verb, "nope", "--json"]), { exit: 2, code: "ENVIRONMENT_NOT_FOUND", names: '"nope"' });
+      expectRefusal(await box.at.cli(["env", verb, "nope", "--json"]), {
+        exit: 2,
+        code: "ENVIRONMENT_NOT_FOUND",
+        names: '"nope"',
+      });
     }
   });
 });
@@ -166,7 +209,8 @@ describe("ids", () => {
 describe("files", () => {
   const box = useSandbox("file");
   beforeAll(async () => {
-    const made = await box.sh(`set -e; mkdir -p d tree/sub; mkfifo p tree/pipe; truncate -s 2G big; echo x > f; ln -s nowhere dangling; ln -s /etc/passwd away
+    const made =
+      await box.sh(`set -e; mkdir -p d tree/sub; mkfifo p tree/pipe; truncate -s 2G big; echo x > f; ln -s nowhere dangling; ln -s /etc/passwd away
       ln -s /dev/null null; echo 1 > tree/sub/one; ln -s sub/one tree/link; chmod 750 tree/sub; chmod 755 f
       perl -MSocket -e 'socket(S, PF_UNIX, SOCK_STREAM, 0); bind(S, sockaddr_un("s")) or die'; cd d; touch "$(printf 'new\\nline')" "$(printf 'byte\\377')" ' lead' -- -dash`);
     expect(made).toMatchObject({ exit_code: 0, stderr: "" });
@@ -174,7 +218,8 @@ describe("files", () => {
     mkdirSync(box.at.path("folder"));
     writeFileSync(box.at.path("folder", "inside"), "precious\n");
   });
-  const call = (...args: string[]) => box.at.cli(["workspace", ...args.map((arg) => arg.replace("@id", box.id).replace("@host", box.at.root)), "--json"]);
+  const call = (...args: string[]) =>
+    box.at.cli(["workspace", ...args.map((arg) => arg.replace("@id", box.id).replace("@host", box.at.root)), "--json"]);
 
   it.each([
     row(["read", "@id", "d"], 1, "FILE_WRONG_TYPE", '"d": it is a directory'),
@@ -194,7 +239,7 @@ describe("files", () => {
     row(["write", "@id", "p", "--text", "x"], 1, "FILE_WRONG_TYPE", '"p"'),
     row(["write", "@id", "f/below", "--text", "x"], 1, "FILE_WRONG_TYPE", '"f/below"'),
     row(["write", "@id", "a", "--text-file", "@host/missing"], 2, "USAGE", "/missing"),
-  ])("file $args is $code", async ({ args, exit, code, names }) => {
+  ])("file $title is $code", async ({ args, exit, code, names }) => {
     const began = Date.now();
     expectRefusal(await call("file", ...args), { exit, code, names });
     expect(Date.now() - began, "nothing waits for a pipe's other end").toBeLessThan(5000);
@@ -205,7 +250,12 @@ describe("files", () => {
     const { json, code } = await call("file", "read", "@id", "big", "--max-bytes", "10");
     const file = json() as unknown as FileContent;
     expect(code).toBe(0);
-    expect(file).toMatchObject({ path: "/workspace/big", size_bytes: 2 ** 31, truncated: true, content: "\0".repeat(10) });
+    expect(file).toMatchObject({
+      path: "/workspace/big",
+      size_bytes: 2 ** 31,
+      truncated: true,
+      content: "\0".repeat(10),
+    });
     expect(Date.now() - began).toBeLessThan(3000);
   });
 
@@ -219,7 +269,7 @@ describe("files", () => {
     row(["p", "--output", "@host/new"], 1, "FILE_WRONG_TYPE", '"p"'),
     row(["s", "--output", "@host/new"], 1, "FILE_WRONG_TYPE", '"s"'),
     row(["f"], 2, "USAGE", "--output"),
-  ])("export $args is $code and leaves the host as it was", async ({ args, exit, code, names }) => {
+  ])("export $title is $code and leaves the host as it was", async ({ args, exit, code, names }) => {
     expectRefusal(await call("export", "@id", ...args), { exit, code, names });
     expect(readdirSync(box.at.root).sort()).toEqual(["exists", "folder", "h"]);
     expect(readdirSync(box.at.path("folder"))).toEqual(["inside"]);
@@ -239,8 +289,12 @@ describe("files", () => {
         artifact_type: type,
       });
     }
-    const found = await box.at.sdk.execWorkspace(box.id, { command: "find d f tree away dangling ! -type p -printf '%p %y %m %l\\0' | sort -z" });
-    const taken = await runProcess("sh", ["-c", "find d f tree away dangling -printf '%p %y %m %l\\0' | sort -z"], { cwd: out });
+    const found = await box.at.sdk.execWorkspace(box.id, {
+      command: "find d f tree away dangling ! -type p -printf '%p %y %m %l\\0' | sort -z",
+    });
+    const taken = await runProcess("sh", ["-c", "find d f tree away dangling -printf '%p %y %m %l\\0' | sort -z"], {
+      cwd: out,
+    });
     expect(taken.stdout.split("\0")).toEqual(found.stdout.split("\0"));
     expect(taken.stdout.split("\0")).toHaveLength(13);
     rmSync(out, { recursive: true });
@@ -254,16 +308,23 @@ describe("a host that lacks something", () => {
     chmodSync(tools.root, 0o755); // the sandbox's root is nobody here
     mkdirSync(bin);
     for (const folder of ["/usr/bin", "/usr/sbin"]) {
-      for (const name of readdirSync(folder)) if (name !== "bwrap" && !existsSync(join(bin, name))) symlinkSync(join(folder, name), join(bin, name));
+      for (const name of readdirSync(folder))
+        if (name !== "bwrap" && !existsSync(join(bin, name))) symlinkSync(join(folder, name), join(bin, name));
     }
     await withInstallation(
       async (here) => {
         const answer = await here.cli(["workspace", "create", "--json"]);
         expectRefusal(answer, { exit: 125, code: "BACKEND_UNAVAILABLE", names: "bubblewrap is not installed" });
-        expect(answer.json()["error"]).toMatchObject({ hint: expect.stringContaining("apt-get install bubblewrap") as string });
+        expect(answer.json()["error"]).toMatchObject({
+          hint: expect.stringContaining("apt-get install bubblewrap") as string,
+        });
         expect((await here.cli(["run", "--", "true"])).code).toBe(125);
         chmodSync(tools.root, 0o700); // as a folder of root's own on its PATH
-        expectRefusal(await here.cli(["workspace", "create", "--json"]), { exit: 125, code: "BACKEND_UNAVAILABLE", names: "bubblewrap is not installed" });
+        expectRefusal(await here.cli(["workspace", "create", "--json"]), {
+          exit: 125,
+          code: "BACKEND_UNAVAILABLE",
+          names: "bubblewrap is not installed",
+        });
         expect(readdirSync(join(here.home, "workspaces"))).toEqual([]);
         expect((await here.cli(["workspace", "list", "--json"])).json()).toEqual({ count: 0, workspaces: [] });
         const human = await here.cli(["doctor"]);
@@ -273,7 +334,10 @@ describe("a host that lacks something", () => {
         const doctor = await here.cli(["doctor", "--json"]);
         expect(doctor.code).toBe(1);
         const health = doctor.json() as unknown as Health;
-        expect(health).toMatchObject({ healthy: false, backends: [{ name: "container", available: false, hint: expect.stringContaining("bubblewrap") as string }] });
+        expect(health).toMatchObject({
+          healthy: false,
+          backends: [{ name: "container", available: false, hint: expect.stringContaining("bubblewrap") as string }],
+        });
       },
       { PATH: bin },
     );
@@ -290,7 +354,11 @@ describe("a host that lacks something", () => {
       ls c/workspaces 2>/dev/null | wc -l
       ls -A cache/seeds 2>/dev/null | wc -l`);
     const [hidden = "", closed = "", below = "", ...rest] = stdout.trim().split("\n");
-    for (const [line, name] of [[hidden, "project/sub/hidden"], [closed, "closed"], [below, "closed/below"]] as const) {
+    for (const [line, name] of [
+      [hidden, "project/sub/hidden"],
+      [closed, "closed"],
+      [below, "closed/below"],
+    ] as const) {
       const { error } = JSON.parse(line) as { error: { code: string; message: string; hint: string } };
       expect(error.code).toBe("SEED_UNREADABLE");
       expect(error.message).toContain(`/mnt/home/${name}"`);
@@ -303,7 +371,10 @@ describe("a host that lacks something", () => {
     const { stdout } = await runAsUser(`mkdir locked; chmod 500 locked
       CLOCHE_HOME=$PWD/locked/h $CLOCHE workspace list --json | tr -d '\\n'; echo
       echo x > file; CLOCHE_HOME=$PWD/file $CLOCHE workspace list --json | tr -d '\\n'`);
-    for (const [line, name] of [[stdout.split("\n")[0]!, "locked/h"], [stdout.split("\n")[1]!, "/file"]] as const) {
+    for (const [line, name] of [
+      [stdout.split("\n")[0]!, "locked/h"],
+      [stdout.split("\n")[1]!, "/file"],
+    ] as const) {
       const { error } = JSON.parse(line) as { error: { code: string; message: string; hint: string } };
       expect(error).toMatchObject({ code: "DAEMON_UNREACHABLE", message: expect.stringContaining(name) as string });
       expect(error.hint).not.toBe("");

@@ -14,7 +14,7 @@ export interface CliResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  json(): Record<string, unknown>;
+  readonly json: () => Record<string, unknown>;
 }
 
 /** One installation: a `$CLOCHE_HOME` of its own, a folder for fixtures, the built CLI and the SDK. */

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { PROJECT, runProcess } from "../helpers/installation.ts";
+
+/** Runs a script whose `$CLOCHE_HOME` is on a disk of 24 MiB, mounted where nobody else sees it; `json` prints a document in one line. */
+async function onSmallDisk(script: string): Promise<string[]> {
+  const prelude = `mount -t tmpfs -o size=24m,mode=755 tmpfs /mnt || exit 99
+    export CLOCHE_HOME=/mnt/h
+    cloche() { "$NODE" "$PROJECT/dist/cli/main.js" "$@"; }
+    json() { cloche "$@" --json > /tmp/answer.$$; code=$?; tr -d '\\n' < /tmp/answer.$$; rm /tmp/answer.$$; echo " exit $code"; }
+    pid() { cloche daemon status --json | grep '"pid"' | tr -dc 0-9; }
+    trap 'cloche daemon stop > /dev/null 2>&1' EXIT
+    `;
+  const { stdout, stderr, code } = await runProcess(
+    "unshare",
+    ["--mount", "--propagation", "private", "sh", "-c", prelude + script],
+    {
+      env: { ...process.env, PROJECT, NODE: process.execPath },
+    },
+  );
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  return stdout.trimEnd().split("\n");
+}
+
+function expectDiskFull(line: string | undefined, names: string): void {
+  const [, document = "", exit] = /^(.*) exit (\d+)$/.exec(line ?? "") ?? [];
+  const { error } = JSON.parse(document) as { error: { code: string; message: string; hint: string } };
+  expect(error.code).toBe("DISK_FULL");
+  expect(error.message).toContain(names);
+  expect(error.hint).toContain("Free some space");
+  expect(exit).toBe("1");
+}
+
+describe("a full disk", () => {
+  it("filled by a command: the command hears ENOSPC and has its result, the rest is DISK_FULL, and deleting it frees the disk", async () => {
+    const lines = await onSmallDisk(`
+      ID=$(cloche workspace create --id-only); BEFORE=$(pid)
+      cloche workspace exec $ID -- sh -c 'head -c 64M /dev/zero 2>&1 > big | grep -c "No space left"; exit 7'; echo "exit $?"
+      json workspace file write $ID notes.txt --text "$(head -c 20000 /dev/zero | tr '\\0' x)"
+      json workspace create
+      json workspace update $ID --name full
+      cloche workspace list | grep -c "$ID.*started"
+      cloche workspace file list $ID | grep -c big
+      ls /mnt/h/workspaces | wc -l
+      [ "$BEFORE" = "$(pid)" ] && echo "same daemon"
+      cloche workspace delete $ID | grep -c Deleted
+      ls /mnt/h/workspaces | wc -l
+      cloche run -- echo works again`);
+    expect(lines.slice(0, 2)).toEqual(["1", "exit 7"]);
+    expectDiskFull(lines[2], '"notes.txt"');
+    expectDiskFull(lines[3], "full");
+    expectDiskFull(lines[4], "full");
+    expect(lines.slice(5)).toEqual(["1", "1", "1", "same daemon", "1", "0", "works again"]);
+  });
+
+  it("what ended while the journal could not be written is in it later", async () => {
+    const lines = await onSmallDisk(`
+      ID=$(cloche workspace create --id-only)
+      cloche workspace exec $ID -- sh -c 'head -c 64M /dev/zero > /workspace/big 2>/dev/null; echo said; exit 7'; echo "exit $?"
+      OTHER=$(cloche workspace create --id-only 2>/dev/null); echo "other: $OTHER"
+      cloche daemon stop > /dev/null
+      mount -o remount,size=48m /mnt
+      for i in $(seq 50); do cloche workspace logs $ID | grep -q '^.running' || break; sleep 0.1; done
+      cloche workspace logs $ID | tail -n 2 | cut -d, -f1
+      cloche workspace delete $ID > /dev/null`);
+    expect(lines).toEqual(["said", "exit 7", "other: ", "said", "[exit 7"]);
+  });
+
+  it("that is full before anything is made is DISK_FULL, names what cannot be written and leaves nothing", async () => {
+    const lines = await onSmallDisk(`
+      mkdir -m 700 /mnt/h; cloche workspace list 2>/dev/null; cloche daemon stop > /dev/null
+      head -c 64M /dev/zero > /mnt/ballast 2>/dev/null
+      json workspace create
+      json workspace create --seed-path "$PROJECT/src"
+      json workspace list
+      ls /mnt/h/workspaces 2>/dev/null | wc -l
+      rm /mnt/ballast
+      cloche run -- echo works again`);
+    expectDiskFull(lines[0], "full");
+    expectDiskFull(lines[1], "full");
+    expectDiskFull(lines[2], "full"); // no daemon is there, and none can start
+    expect(lines.slice(3)).toEqual(["0", "works again"]);
+  });
+
+  it("a cache on it: importing and building are DISK_FULL and leave no part behind", async () => {
+    const lines = await onSmallDisk(`
+      mkdir /mnt/big; head -c 16M /dev/urandom > /mnt/big/data
+      cloche daemon stop > /dev/null; export CLOCHE_CACHE=/mnt/cache CLOCHE_HOME=/mnt/h2
+      json workspace create --seed-path /mnt/big
+      ls -A /mnt/cache/seeds | grep -v '^empty' | wc -l
+      ls -A /mnt/h2/workspaces 2>/dev/null | wc -l
+      cloche daemon stop > /dev/null`);
+    expectDiskFull(lines[0], "no space");
+    expect(lines.slice(1)).toEqual(["0", "0"]);
+  });
+});
