@@ -6,9 +6,14 @@ export type BytePath = string;
 
 const PLAIN = /^[ -~]*$/;
 
+/** Whether `node:fs` takes the name as it is. */
+export function isPlain(path: BytePath): boolean {
+  return PLAIN.test(path);
+}
+
 /** What `node:fs` takes for the name. */
 export function toFs(path: BytePath): string | Buffer {
-  return PLAIN.test(path) ? path : Buffer.from(path, "latin1");
+  return isPlain(path) ? path : Buffer.from(path, "latin1");
 }
 
 export function toBytePath(text: string | Uint8Array): BytePath {
@@ -29,9 +34,4 @@ export function joined(folder: BytePath, name: BytePath): BytePath {
 export function parentOf(path: BytePath): BytePath {
   const slash = path.lastIndexOf("/");
   return slash < 0 ? "" : path.slice(0, slash);
-}
-
-/** Whether every part of a relative path is an ordinary name. */
-export function isOrdinary(path: BytePath): boolean {
-  return !path.includes("\0") && path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }

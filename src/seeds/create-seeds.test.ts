@@ -1,13 +1,15 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { currentIdMap } from "../base/id-map.ts";
 import { silentLog } from "../base/log.ts";
 import type { Seeds } from "../contracts/seeds.ts";
 import { createSeeds } from "./create-seeds.ts";
+import { isFresh } from "./fresh-files.ts";
 
 let base: string;
 let source: string;
@@ -182,6 +184,38 @@ describe("the cache", () => {
     expect(fs.readFileSync(join(second.tree, "a"), "utf8")).toBe("22");
   });
 
+  it.each([
+    [
+      "a link's target",
+      () => {
+        fs.rmSync(at("link"));
+        fs.symlinkSync("two", at("link"));
+      },
+    ],
+    ["a file's mode", () => fs.chmodSync(at("b", "c"), 0o700)],
+    ["a folder's mode", () => fs.chmodSync(at("b"), 0o700)],
+    ["a file's name", () => fs.renameSync(at("b", "c"), at("b", "d"))],
+    ["a file's folder", () => fs.renameSync(at("b", "c"), at("c"))],
+    ["an empty folder", () => fs.mkdirSync(at("e"))],
+    [
+      "a file's content with the size and time it had",
+      () => {
+        const { atimeMs, mtimeMs } = fs.statSync(at("b", "c"));
+        fs.writeFileSync(at("b", "c"), "2");
+        fs.utimesSync(at("b", "c"), atimeMs / 1000, mtimeMs / 1000);
+      },
+    ],
+  ])("takes another tree for %s", async (_, change) => {
+    fs.mkdirSync(at("b"));
+    fs.writeFileSync(at("b", "c"), "1");
+    fs.symlinkSync("one", at("link"));
+    const first = await seeds.import(source, {});
+    change();
+    const second = await seeds.import(source, {});
+    expect(second.tree).not.toBe(first.tree);
+    expect((await seeds.import(source, {})).tree).toBe(second.tree);
+  });
+
   it("sees a file that was rewritten with the same size and times within the clock's grain", async () => {
     fs.writeFileSync(at("a"), "1");
     const first = await seeds.import(source, {});
@@ -194,11 +228,17 @@ describe("the cache", () => {
     expect((await seeds.import(source, {})).tree).toBe(second.tree);
   });
 
-  it("looks at a fresh file's content once more and then no longer", async () => {
+  it("looks at a fresh file's content again until its times tell enough, and then no longer", async () => {
     fs.writeFileSync(at("a"), "1");
     const { tree } = await seeds.import(source, {});
-    await seeds.import(source, {});
-    expect(JSON.parse(fs.readFileSync(join(tree, "..", "seed.json"), "utf8"))).toMatchObject({ fresh: [] });
+    const record = join(tree, "..", "seed.json");
+    const sha256 = createHash("sha256").update("1").digest("hex");
+    fs.writeFileSync(record, JSON.stringify({ head: null, fresh: [{ path: "a", sha256 }] }));
+    await vi.waitFor(async () => {
+      expect((await seeds.import(source, {})).tree).toBe(tree);
+      expect(JSON.parse(fs.readFileSync(record, "utf8"))).toMatchObject({ fresh: [] });
+    });
+    expect(isFresh(fs.statSync(at("a")).ctimeMs, Date.now())).toBe(false);
   });
 
   it("is safe when several import at once, also from two daemons", async () => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { joined, toFs, type BytePath } from "./byte-path.ts";
 
 /**
@@ -11,18 +11,14 @@ export interface FreshFile {
   readonly sha256: string;
 }
 
-const COARSE_GRAIN_NS = 2_000_000_000n;
-const FINE_GRAIN_NS = 100_000_000n;
+const COARSE_GRAIN_MS = 2000;
+const FINE_GRAIN_MS = 100;
 
-/** `nowNs` is when the content was read. */
-export function isFresh(ctimeNs: bigint, nowNs: bigint): boolean {
+/** `readMs` is when reading the content began. */
+export function isFresh(ctimeMs: number, readMs: number): boolean {
   // Times in whole seconds are those of an old or foreign file system, whose clock may step by two.
-  const grain = ctimeNs % 1_000_000_000n === 0n ? COARSE_GRAIN_NS : FINE_GRAIN_NS;
-  return nowNs - ctimeNs < grain;
-}
-
-export function nowNs(): bigint {
-  return BigInt(Date.now()) * 1_000_000n;
+  const grain = ctimeMs % 1000 === 0 ? COARSE_GRAIN_MS : FINE_GRAIN_MS;
+  return readMs - ctimeMs < grain;
 }
 
 const buffer = Buffer.allocUnsafe(1024 * 1024);
@@ -39,7 +35,10 @@ export function digestOf(path: BytePath): string {
   return digest.digest("hex");
 }
 
-/** Whether each file still has the content that was copied. */
-export function sameContent(root: BytePath, files: readonly FreshFile[]): boolean {
-  return files.every(({ path, sha256 }) => digestOf(joined(root, path)) === sha256);
+/** Whether each file still has the content that was copied; `settled` when none of them can change again with the same times. */
+export function compareContent(root: BytePath, files: readonly FreshFile[]): "settled" | "same" | "different" {
+  const readMs = Date.now();
+  if (!files.every(({ path, sha256 }) => digestOf(joined(root, path)) === sha256)) return "different";
+  const fresh = files.some(({ path }) => isFresh(statSync(toFs(joined(root, path))).ctimeMs, readMs));
+  return fresh ? "same" : "settled";
 }

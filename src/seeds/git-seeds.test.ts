@@ -342,13 +342,17 @@ describe("a folder that came from somebody else (G-01, G-13)", () => {
     expect(files(tree)).toEqual([".gitignore", "src/main.c"]);
   });
 
-  it("refuses an index that names files outside", async () => {
-    makeRepository(hostile);
-    const index = join(hostile, ".git", "index");
-    const bytes = fs.readFileSync(index).toString("latin1").replace("src/main.c", "../../etc/");
-    // the checksum at the end is not looked at when it is all zero
-    fs.writeFileSync(index, Buffer.from(bytes.slice(0, -20) + "\0".repeat(20), "latin1"));
-    git(hostile, "config", "index.skipHash", "true");
-    await expect(seeds.import(hostile, {})).rejects.toMatchObject({ code: "SEED_INVALID" });
-  });
+  it.each(["../../etc/", "../etc/pwd", "/etc/hosts", "src//etc/a", "a/./b/cd/e", ".GIT/hooks"])(
+    "refuses an index that names %s",
+    async (name) => {
+      makeRepository(hostile);
+      const index = join(hostile, ".git", "index");
+      const bytes = fs.readFileSync(index).toString("latin1").replace("src/main.c", name);
+      // the checksum at the end is not looked at when it is all zero
+      fs.writeFileSync(index, Buffer.from(bytes.slice(0, -20) + "\0".repeat(20), "latin1"));
+      git(hostile, "config", "index.skipHash", "true");
+      const message = `Cannot import "${hostile}": its git index names "${name}"`;
+      await expect(seeds.import(hostile, {})).rejects.toMatchObject({ code: "SEED_INVALID", message });
+    },
+  );
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { failure } from "../model/error-codes.ts";
 import { shown, toBytePath, type BytePath } from "./byte-path.ts";
 import { copyScan } from "./copy-scan.ts";
-import { digestOf, isFresh, nowNs, sameContent, type FreshFile } from "./fresh-files.ts";
+import { compareContent, digestOf, isFresh, type FreshFile } from "./fresh-files.ts";
 import { checkAborted, type JobControl } from "./job-control.ts";
 import { scanSource } from "./scan-source.ts";
 import type { Scan } from "./scan.ts";
@@ -65,14 +65,15 @@ async function importArchive(request: ImportRequest, control: JobControl): Promi
   const path = toBytePath(request.seedPath);
   const fd = openArchive(request.seedPath);
   try {
-    const before = fs.fstatSync(fd, { bigint: true });
+    const before = fs.fstatSync(fd);
+    const readMs = Date.now();
     const key = archiveKey(fd, before, request.owner);
     return await findOrBuild(request, control, key, null, path, async (tree) => {
       const { unpackArchive } = await import("./unpack-archive.ts");
       await unpackArchive(fd, request.seedPath, tree, control);
-      const after = fs.fstatSync(fd, { bigint: true });
-      if (after.ctimeNs !== before.ctimeNs || after.size !== before.size) throw new SourceChanged(path);
-      return isFresh(before.ctimeNs, nowNs()) ? [{ path: "", sha256: digestOf(path) }] : [];
+      const after = fs.fstatSync(fd);
+      if (after.ctimeMs !== before.ctimeMs || after.size !== before.size) throw new SourceChanged(path);
+      return isFresh(before.ctimeMs, readMs) ? [{ path: "", sha256: digestOf(path) }] : [];
     });
   } finally {
     fs.closeSync(fd);
@@ -94,8 +95,9 @@ async function findOrBuild(
     const name = variant === 0 ? key : `${key}-${variant}`;
     const record = cache.find(name);
     if (record !== undefined) {
-      if (!sameContent(root, record.fresh)) continue;
-      if (record.fresh.length > 0) cache.settle(name, record);
+      const content = compareContent(root, record.fresh);
+      if (content === "different") continue;
+      if (content === "settled" && record.fresh.length > 0) cache.settle(name, record);
       return { tree: cache.tree(name), head: record.head };
     }
     const { folder, tree } = cache.begin();
@@ -120,11 +122,11 @@ function openArchive(path: string): number {
   }
 }
 
-function archiveKey(fd: number, stat: fs.BigIntStats, owner: TreeOwner): string {
+function archiveKey(fd: number, stat: fs.Stats, owner: TreeOwner): string {
   const part = Buffer.alloc(65_536);
   const digest = createHash("sha256").update(ownerLine(owner));
-  digest.update(`tar ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}\n`);
-  for (const at of [0, Math.max(0, Number(stat.size) - part.length)]) {
+  digest.update(`tar ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.ino}\n`);
+  for (const at of [0, Math.max(0, stat.size - part.length)]) {
     digest.update(part.subarray(0, fs.readSync(fd, part, 0, part.length, at)));
   }
   return digest.digest("hex").slice(0, 40);

@@ -4,7 +4,11 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ModuleKind, ScriptTarget, transpileModule } from "typescript";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { Worker } from "node:worker_threads";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { currentIdMap } from "../base/id-map.ts";
+import type { ReportProgress } from "../model/results.ts";
+import { ImportThreads } from "./import-threads.ts";
 
 /** The importing thread exists only in compiled form, so this compiles what it needs and runs it in a Node of its own. */
 let base: string;
@@ -65,3 +69,102 @@ it("imports in a thread while the first one stays free, passes errors on, and ca
   expect(out["steps"]).toBeGreaterThan(2);
   expect(out["ticks"]).toBeGreaterThan(10);
 }, 30_000);
+
+describe("the thread that is kept", () => {
+  let started: Worker[];
+  let ended: Promise<number>[];
+  let project: string;
+  const never = new AbortController().signal;
+
+  beforeEach(() => {
+    started = [];
+    ended = [];
+    project = fs.mkdtempSync(join(base, "kept-"));
+    for (let index = 0; index < 50; index += 1) fs.writeFileSync(join(project, `f${index}`), "x");
+  });
+  afterEach(() => Promise.all(started.map((worker) => worker.terminate())));
+
+  function threadsFor(idleMs: number): ImportThreads {
+    const start = () => {
+      const worker = new Worker(join(base, "dist", "seeds", "import-worker.js"));
+      started.push(worker);
+      ended.push(new Promise((resolve) => worker.once("exit", resolve)));
+      return worker;
+    };
+    return new ImportThreads({ start, idleMs });
+  }
+
+  function request(seedPath = project, kind: "directory" | "tar_archive" = "directory") {
+    const owner = { kind: currentIdMap().kind, ...currentIdMap().toHost(1000, 1000) };
+    return { cachePath: join(base, "kept-cache"), seedPath, kind, owner };
+  }
+  const quiet: ReportProgress = () => undefined;
+
+  it("imports one project after the other", async () => {
+    const threads = threadsFor(60_000);
+    const first = await threads.run(request(), quiet, never);
+    fs.writeFileSync(join(project, "more"), "x");
+    const second = await threads.run(request(), quiet, never);
+    expect(fs.readdirSync(first.tree)).toHaveLength(50);
+    expect(fs.readdirSync(second.tree)).toHaveLength(51);
+    expect(started).toHaveLength(1);
+  });
+
+  /** Copying it takes long enough for a word from outside to come in between. */
+  function largeProject(): string {
+    const large = fs.mkdtempSync(join(base, "kept-large-"));
+    for (let index = 0; index < 3000; index += 1) fs.writeFileSync(join(large, `f${index}`), "x");
+    return large;
+  }
+
+  it("goes on after an import that was stopped, and after one that failed", async () => {
+    const threads = threadsFor(60_000);
+    const stopping = new AbortController();
+    const stop: ReportProgress = () => stopping.abort();
+    await expect(threads.run(request(largeProject()), stop, stopping.signal)).rejects.toMatchObject({
+      code: "CANCELLED",
+    });
+    await expect(threads.run(request(), quiet, AbortSignal.abort())).rejects.toMatchObject({ code: "CANCELLED" });
+    const broken = join(base, "kept-broken.tar");
+    fs.writeFileSync(broken, "no archive");
+    const failed = threads.run(request(broken, "tar_archive"), quiet, never);
+    await expect(failed).rejects.toMatchObject({ code: "SEED_INVALID" });
+    const { tree } = await threads.run(request(), quiet, never);
+    expect(fs.readdirSync(tree)).toHaveLength(50);
+    expect(started).toHaveLength(1);
+  });
+
+  it("is replaced after a fault in the program, and after it ended by itself", async () => {
+    const threads = threadsFor(60_000);
+    const faulty = { ...request(), owner: null } as unknown as ReturnType<typeof request>;
+    await expect(threads.run(faulty, quiet, never)).rejects.toThrow("TypeError");
+    await ended[0];
+    await threads.run(request(), quiet, never);
+    expect(started).toHaveLength(2);
+    await started[1]?.terminate();
+    await threads.run(request(), quiet, never);
+    expect(started).toHaveLength(3);
+    const killed = threads.run(request(largeProject()), () => void started[2]?.terminate(), never);
+    await expect(killed).rejects.toMatchObject({ code: "INTERNAL" });
+  });
+
+  it("does not keep an import waiting that comes meanwhile, and only one stays", async () => {
+    const threads = threadsFor(60_000);
+    const other = fs.mkdtempSync(join(base, "kept-other-"));
+    await Promise.all([threads.run(request(), quiet, never), threads.run(request(other), quiet, never)]);
+    expect(started).toHaveLength(2);
+    await Promise.race(ended);
+    await threads.run(request(), quiet, never);
+    expect(started).toHaveLength(2);
+  });
+
+  it("ends when nothing was imported for a while", async () => {
+    const threads = threadsFor(1);
+    await threads.run(request(), quiet, never);
+    const hold = setInterval(() => undefined, 1000); // neither thread nor timer holds the process
+    await ended[0];
+    clearInterval(hold);
+    await threads.run(request(), quiet, never);
+    expect(started).toHaveLength(2);
+  });
+});

@@ -1,27 +1,34 @@
-/** The thread that imports one seed and ends; started by `run-import.ts`. */
-import { parentPort, workerData } from "node:worker_threads";
+/** The thread that imports seeds, one after the other; started and ended by `import-threads.ts`. */
+import { parentPort } from "node:worker_threads";
 import { isClocheError } from "../base/errors.ts";
 import { runImport } from "./import-job.ts";
-import type { ErrorMessage, ImportMessage, ImportWorkerData } from "./import-messages.ts";
+import type { ErrorMessage, ImportMessage, ImportOrder } from "./import-messages.ts";
 
-const { request, stop } = workerData as ImportWorkerData;
-const flag = new Int32Array(stop);
-const controller = new AbortController();
 const send = (message: ImportMessage) => parentPort?.postMessage(message);
+let current: { readonly id: number; readonly controller: AbortController } | undefined;
 
-parentPort?.once("message", () => controller.abort());
-// the listener must not keep the thread alive once the work is done
-parentPort?.unref();
+parentPort?.on("message", (order: ImportOrder) => {
+  if (order.type === "import") void work(order);
+  else if (order.id === current?.id) current.controller.abort();
+});
 
-try {
-  const outcome = await runImport(request, {
-    progress: (step, fraction) => send({ type: "progress", step, ...(fraction !== undefined && { fraction }) }),
-    aborted: () => Atomics.load(flag, 0) !== 0,
-    signal: controller.signal,
-  });
-  send({ type: "done", outcome });
-} catch (error) {
-  send({ type: "failed", error: toMessage(error) });
+async function work({ id, request, stop }: ImportOrder & { type: "import" }): Promise<void> {
+  const flag = new Int32Array(stop);
+  const controller = new AbortController();
+  current = { id, controller };
+  let last: ImportMessage;
+  try {
+    const outcome = await runImport(request, {
+      progress: (step, fraction) => send({ type: "progress", step, ...(fraction !== undefined && { fraction }) }),
+      aborted: () => Atomics.load(flag, 0) !== 0,
+      signal: controller.signal,
+    });
+    last = { type: "done", outcome };
+  } catch (error) {
+    last = { type: "failed", error: toMessage(error) };
+  }
+  current = undefined;
+  send(last);
 }
 
 function toMessage(error: unknown): ErrorMessage {

@@ -1,9 +1,7 @@
 import { Worker } from "node:worker_threads";
-import { ClocheError } from "../base/errors.ts";
-import { failure } from "../model/error-codes.ts";
 import type { ReportProgress } from "../model/results.ts";
 import { runImport, type ImportOutcome, type ImportRequest } from "./import-job.ts";
-import type { ErrorMessage, ImportMessage, ImportWorkerData } from "./import-messages.ts";
+import { ImportThreads } from "./import-threads.ts";
 
 export type ImportRunner = (
   request: ImportRequest,
@@ -25,36 +23,11 @@ function importHere(request: ImportRequest, progress: ReportProgress, signal: Ab
   });
 }
 
-export async function importInThread(
-  request: ImportRequest,
-  progress: ReportProgress,
-  signal: AbortSignal,
-): Promise<ImportOutcome> {
-  const workerData: ImportWorkerData = { request, stop: new SharedArrayBuffer(4) };
-  const worker = new Worker(new URL("./import-worker.js", import.meta.url), { workerData });
-  const stop = () => {
-    Atomics.store(new Int32Array(workerData.stop), 0, 1);
-    worker.postMessage("stop");
-  };
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  try {
-    return await new Promise<ImportOutcome>((resolve, reject) => {
-      worker.on("message", (message: ImportMessage) => {
-        if (message.type === "progress") {
-          progress({ step: message.step, ...(message.fraction !== undefined && { fraction: message.fraction }) });
-        } else if (message.type === "done") resolve(message.outcome);
-        else reject(toError(message.error));
-      });
-      worker.on("error", reject);
-      worker.on("exit", () => reject(failure("INTERNAL", "The importing thread ended without an answer")));
-    });
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
-}
+const IDLE_MS = 60_000;
+let threads: ImportThreads | undefined;
 
-function toError({ code, message, hint, details }: ErrorMessage): Error {
-  if (code === undefined) return new Error(message);
-  return new ClocheError(code, message, hint ?? "", details === undefined ? {} : { details });
+function importInThread(request: ImportRequest, progress: ReportProgress, signal: AbortSignal): Promise<ImportOutcome> {
+  const start = () => new Worker(new URL("./import-worker.js", import.meta.url));
+  threads ??= new ImportThreads({ start, idleMs: IDLE_MS });
+  return threads.run(request, progress, signal);
 }

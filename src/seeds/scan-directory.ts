@@ -1,7 +1,7 @@
-import { joined, type BytePath } from "./byte-path.ts";
+import { isPlain, joined, type BytePath } from "./byte-path.ts";
 import { checkAborted, type JobControl } from "./job-control.ts";
-import { namesIn, scanEntry, type Scan } from "./scan.ts";
-import { sourceFailure } from "./seed-errors.ts";
+import { FolderScanner, kindOf, namesIn, type Scan } from "./scan.ts";
+import { SourceChanged } from "./seed-errors.ts";
 
 export interface DirectoryScanOptions {
   readonly control: JobControl;
@@ -21,27 +21,31 @@ export async function scanDirectory(scan: Scan, top: BytePath, options: Director
     checkAborted(options.control);
     const names = namesIn(scan.root, folder);
     if (folder !== top && names.includes(".git") && (await options.scanRepository(folder))) continue;
-    for (const name of names) {
-      const path = joined(folder, name);
-      if (options.excluded.has(joined(scan.root, path))) {
-        scan.leftOut.push(path);
-        continue;
-      }
-      const entry = scanOrFail(scan.root, path);
-      if (entry === undefined) {
-        scan.leftOut.push(path);
-        continue;
-      }
-      scan.entries.push(entry);
-      if (entry.kind === "directory") pending.push(path);
-    }
+    scanNames(scan, folder, names, options.excluded, pending);
   }
 }
 
-function scanOrFail(root: BytePath, path: BytePath): ReturnType<typeof scanEntry> {
-  try {
-    return scanEntry(root, path);
-  } catch (error) {
-    throw sourceFailure(joined(root, path), error);
+function scanNames(
+  scan: Scan,
+  folder: BytePath,
+  names: readonly BytePath[],
+  excluded: ReadonlySet<BytePath>,
+  pending: BytePath[],
+): void {
+  const scanner = new FolderScanner(scan, folder);
+  const plain = isPlain(names.join("/"));
+  for (const name of names) {
+    const stat = scanner.look(name, plain);
+    if (stat === undefined) throw new SourceChanged(joined(joined(scan.root, folder), name));
+    const kind = kindOf(stat);
+    if (kind !== "file") {
+      const path = joined(folder, name);
+      if (kind === "other" || excluded.has(joined(scan.root, path))) {
+        scan.leftOut.push(path);
+        continue;
+      }
+      if (kind === "directory") pending.push(path);
+    }
+    scanner.take(name, stat);
   }
 }

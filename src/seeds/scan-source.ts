@@ -6,12 +6,13 @@ import type { JobControl } from "./job-control.ts";
 import { scanDirectory } from "./scan-directory.ts";
 import { scanRepository } from "./scan-repository.ts";
 import type { Scan } from "./scan.ts";
+import { ScannedEntries } from "./scanned-entries.ts";
 import { sourceFailure } from "./seed-errors.ts";
 
 /** What a folder seeds: by git's rules where it is a checkout or lies in one, else everything. */
 export async function scanSource(seedPath: BytePath, cachePath: BytePath, control: JobControl): Promise<Scan> {
   const root = realFolder(seedPath);
-  const scan: Scan = { root, entries: [], repositories: [], leftOut: [], head: null };
+  const scan: Scan = { root, entries: new ScannedEntries(), repositories: [], leftOut: [], head: null };
   const excluded = new Set([cachePath, realOr(cachePath)]);
 
   const inner = async (path: BytePath): Promise<boolean> => {

@@ -1,19 +1,7 @@
-import { lstatSync, readdirSync, readlinkSync, type BigIntStats } from "node:fs";
-import { joined, toFs, type BytePath } from "./byte-path.ts";
+import { constants, lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import { isPlain, joined, toFs, type BytePath } from "./byte-path.ts";
+import type { ScannedEntries } from "./scanned-entries.ts";
 import { sourceFailure } from "./seed-errors.ts";
-
-/** One file, folder or link of the source as `lstat` saw it. */
-export interface ScannedEntry {
-  /** Relative to the seed's root. */
-  readonly path: BytePath;
-  readonly kind: "file" | "directory" | "symlink";
-  readonly mode: number;
-  readonly size: bigint;
-  readonly mtimeNs: bigint;
-  readonly ctimeNs: bigint;
-  readonly ino: bigint;
-  readonly linkTarget: BytePath;
-}
 
 /** A git repository in the source whose `.git` becomes part of the seed. */
 export interface ScannedRepository {
@@ -34,7 +22,7 @@ export interface ScannedRepository {
 export interface Scan {
   /** Absolute. */
   readonly root: BytePath;
-  readonly entries: ScannedEntry[];
+  readonly entries: ScannedEntries;
   readonly repositories: ScannedRepository[];
   /** What cannot be seeded: sockets, pipes, devices and git folders that lead elsewhere. */
   readonly leftOut: BytePath[];
@@ -42,29 +30,53 @@ export interface Scan {
   head: string | null;
 }
 
-/** What was found for a path, or undefined for a socket, pipe or device. Throws the error of `lstat`. */
-export function scanEntry(root: BytePath, path: BytePath): ScannedEntry | undefined {
-  const absolute = joined(root, path);
-  const stat = lstatSync(toFs(absolute), { bigint: true });
-  const kind = kindOf(stat);
-  if (kind === undefined) return undefined;
-  const linkTarget = kind === "symlink" ? readlinkSync(toFs(absolute), { encoding: "latin1" }) : "";
-  return {
-    path,
-    kind,
-    mode: Number(stat.mode) & 0o777,
-    size: stat.size,
-    mtimeNs: stat.mtimeNs,
-    ctimeNs: stat.ctimeNs,
-    ino: stat.ino,
-    linkTarget,
-  };
+const { S_IFMT, S_IFREG, S_IFDIR, S_IFLNK } = constants;
+const MAYBE = { throwIfNoEntry: false } as const;
+
+/** Looks at the names in one folder of the source; the folder's own name is looked at once. */
+export class FolderScanner {
+  readonly #scan: Scan;
+  readonly #folder: BytePath;
+  readonly #prefix: BytePath;
+  readonly #plain: boolean;
+
+  constructor(scan: Scan, folder: BytePath) {
+    this.#scan = scan;
+    this.#folder = folder;
+    this.#prefix = `${joined(scan.root, folder)}/`;
+    this.#plain = isPlain(this.#prefix);
+  }
+
+  /** `plain` says that the name is known to be so. Undefined when nothing has the name. */
+  look(name: BytePath, plain = isPlain(name)): Stats | undefined {
+    const absolute = this.#prefix + name;
+    try {
+      return lstatSync(this.#plain && plain ? absolute : toFs(absolute), MAYBE);
+    } catch (error) {
+      throw sourceFailure(absolute, error);
+    }
+  }
+
+  /** Adds a file, folder or link to the scan. */
+  take(name: BytePath, stat: Stats): void {
+    const linkTarget = (stat.mode & S_IFMT) === S_IFLNK ? readLink(this.#prefix + name) : undefined;
+    this.#scan.entries.add(this.#folder, name, stat, linkTarget);
+  }
 }
 
-function kindOf(stat: BigIntStats): ScannedEntry["kind"] | undefined {
-  if (stat.isFile()) return "file";
-  if (stat.isDirectory()) return "directory";
-  return stat.isSymbolicLink() ? "symlink" : undefined;
+export function kindOf(stat: Stats): "file" | "directory" | "symlink" | "other" {
+  const kind = stat.mode & S_IFMT;
+  if (kind === S_IFREG) return "file";
+  if (kind === S_IFDIR) return "directory";
+  return kind === S_IFLNK ? "symlink" : "other";
+}
+
+function readLink(absolute: BytePath): BytePath {
+  try {
+    return readlinkSync(toFs(absolute), { encoding: "latin1" });
+  } catch (error) {
+    throw sourceFailure(absolute, error);
+  }
 }
 
 /** Names in a folder of the source, sorted by bytes. */

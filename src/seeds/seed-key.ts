@@ -21,18 +21,7 @@ export function ownerLine(owner: TreeOwner): string {
  */
 export function seedKey(scan: Scan, owner: TreeOwner): string {
   const digest = createHash("sha256").update(ownerLine(owner));
-  let text = "";
-  for (const { path, kind, mode, size, mtimeNs, ctimeNs, ino, linkTarget } of scan.entries) {
-    // Folders by name and mode alone: what git ignores may come and go in them.
-    if (kind === "directory") text += `d${path}\0${mode}\0\n`;
-    else if (kind === "symlink") text += `l${path}\0${linkTarget}\0${mtimeNs}\0\n`;
-    else text += `f${path}\0${mode}\0${size}\0${mtimeNs}\0${ctimeNs}\0${ino}\0\n`;
-    if (text.length > 65_536) {
-      digest.update(text, "latin1");
-      text = "";
-    }
-  }
-  digest.update(text, "latin1");
+  scan.entries.addTo(digest);
   for (const { path, files, indexDigest } of scan.repositories) {
     digest.update(`g${path}\0${indexDigest}\0\n`, "latin1");
     for (const { name, content } of files) digest.update(`${name}\0${content.length}\0`, "latin1").update(content);
