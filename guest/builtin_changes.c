@@ -72,6 +72,9 @@ static bool is_opaque(int folder) {
   return has_mark(folder, "user.overlay.opaque") || has_mark(folder, "trusted.overlay.opaque");
 }
 
+/* What git keeps for itself, here or in a submodule, is no change to the project; and no patch may name it. */
+static bool is_git(const char *name) { return strcmp(name, ".git") == 0; }
+
 /* Everything but folders in a folder of the baseline that is gone. */
 static void add_deleted(int base, const char *name, const struct stat *before) {
   if (!S_ISDIR(before->st_mode)) {
@@ -82,6 +85,7 @@ static void add_deleted(int base, const char *name, const struct stat *before) {
   struct names names = names_of(folder);
   for (size_t i = 0; i < names.count; i++) {
     struct stat st;
+    if (is_git(names.list[i])) continue;
     size_t back = trail_enter(&trail, names.list[i]);
     if (look(folder, names.list[i], &st)) add_deleted(folder, names.list[i], &st);
     trail_leave(&trail, back);
@@ -160,6 +164,11 @@ static void compare_folder(const struct stack *stack, int merged, int base, cons
     if (before) add_deleted(base, name, before);
     return;
   }
+  if (folder < 0 && errno == EACCES) {
+    /* Closed by the sandbox's user to itself. The rest is told all the same: nobody hides all changes by closing one folder. */
+    add('M', now, before && S_ISDIR(before->st_mode) ? before : now);
+    return;
+  }
   if (folder < 0) give_up_on("Cannot read the folder", trail.path);
   struct stack *below = need(malloc(sizeof *below));
   int base_folder = before && S_ISDIR(before->st_mode) ? open_folder(base, name) : -1;
@@ -190,9 +199,6 @@ static void compare(const struct stack *stack, int merged, int base, const char 
     add('M', &now, &before);
   }
 }
-
-/* What git keeps for itself is no change to the project. */
-static bool is_git(const char *name) { return trail.length == 0 && strcmp(name, ".git") == 0; }
 
 /* Every name in a folder that may differ, once, sorted. */
 static struct names candidates(const struct stack *stack, int merged, int base) {
