@@ -67,9 +67,10 @@ void command_main(const struct command *c, int status_fd) {
   reset_signals();
   umask(022);
   harden_prefer_as_victim();
+  if (!c->builtin) harden_yield();
   if (!harden_limits(c)) fail("Cannot set limits", NULL);
   harden_drop_bounding();
-  if (!harden_become(c->uid, c->gid)) fail("Cannot become the user", NULL);
+  if (!harden_become(c->uid, c->gid, c->builtin)) fail("Cannot become the user", NULL);
   /* SECURITY: without capabilities before the first path is touched, so that the user's rights decide (G-06) */
   if (!harden_drop_all()) fail("Cannot drop capabilities", NULL);
   if (!c->builtin && chdir(c->cwd) != 0) fail("Cannot enter", c->cwd);
@@ -78,7 +79,7 @@ void command_main(const struct command *c, int status_fd) {
   if (getppid() != parent) _exit(127);
   /* SECURITY: no setuid program gives anything back, and the filter needs this (G-06) */
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("Cannot set no_new_privs", NULL);
-  if (!seccomp_install()) fail("Cannot install the system call filter", NULL);
+  if (!seccomp_install(c->builtin)) fail("Cannot install the system call filter", NULL);
   if (c->builtin) {
     close(STATUS_FD);
     _exit(builtin_main(c->argv));

@@ -6,6 +6,7 @@ import { WORKSPACE_ID } from "../model/names.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { WorkspaceReset } from "../model/snapshot.ts";
 import type { DeletedWorkspace, Workspace, WorkspaceList } from "../model/workspace.ts";
+import { Adoptions, noAnswer } from "./adoptions.ts";
 import { attachCommand, type AttachRequest } from "./adopt-commands.ts";
 import { type CreateContext, createWorkspace } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -17,14 +18,17 @@ import { isVisible, presentWorkspace } from "./present.ts";
 import { adoptWorkspace } from "./recover.ts";
 import { resetWorkspace } from "./reset-workspace.ts";
 import type { OutputSink } from "./running-command.ts";
-import { haltSandbox, removeSandboxes, startSandbox } from "./sandbox.ts";
-import { NO_SECRETS, type Secrets } from "./secrets.ts";
+import { getBackend, haltSandbox, removeSandboxes, sandboxDirectory, startSandbox } from "./sandbox.ts";
+import { NO_SECRETS, redactError, type Secrets } from "./secrets.ts";
 import type { Services } from "./services/services.ts";
 import type { Shells } from "./shells/shells.ts";
 import { BASELINE } from "./snapshots.ts";
 import { Turns } from "./turns.ts";
 
 type CallContext = Omit<CreateContext, "onLost">;
+
+/** At its start the daemon waits that long for the sandboxes it finds; one that takes longer is taken up when it answers. */
+const ADOPTION_MS = 3000;
 
 /** The workspaces of one installation: which there are, which run, and their life from creation to removal. */
 export class Workspaces {
@@ -36,6 +40,9 @@ export class Workspaces {
   readonly #live = new Map<string, LiveWorkspace>();
   /** Values of stopped workspaces too: they are nowhere else. */
   readonly #secrets = new Map<string, Secrets>();
+  readonly #adoptions = new Adoptions((live) => void this.#adopted(live));
+  /** How many calls are under way in each. */
+  readonly #calls = new Map<string, number>();
   readonly #expiry: Expiry;
 
   constructor(deps: Dependencies, services: Services, shells: Shells) {
@@ -45,7 +52,7 @@ export class Workspaces {
     this.#expiry = new Expiry({
       now: () => deps.clock.now(),
       list: () => deps.store.listWorkspaces().filter(isVisible),
-      isBusy: (workspaceId) => (this.#live.get(workspaceId)?.commands.size ?? 0) > 0,
+      isBusy: (workspaceId) => this.#isBusy(workspaceId),
       expire: async (workspaceId) => {
         await this.#remove(workspaceId);
       },
@@ -59,12 +66,16 @@ export class Workspaces {
     // Side by side: a sandbox that does not answer costs the others nothing.
     await Promise.all(stored.map((one) => this.#recoverOne(one)));
     await this.#deps.layers.prune();
+    await this.#deps.scratch.clear();
     this.#expiry.schedule();
   }
 
   /** Whether something would be lost without a daemon: a running sandbox goes on, but nobody looks after it; a stopped one's secrets are here. */
   get needsDaemon(): boolean {
-    return this.#live.size > 0 || [...this.#secrets.values()].some((secrets) => secrets.values.size > 0);
+    return (
+      this.#live.size + this.#adoptions.size > 0 ||
+      [...this.#secrets.values()].some((secrets) => secrets.values.size > 0)
+    );
   }
 
   async create(input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
@@ -111,6 +122,7 @@ export class Workspaces {
         lastActivityAt: this.#deps.clock.now(),
       });
       await this.#letGo(workspaceId, "the workspace was stopped");
+      await haltSandbox(this.#deps, this.find(workspaceId)); // also one that does not answer
       await this.#endSession(workspaceId, "stopped");
       this.#deps.store.updateWorkspace(workspaceId, { wall: null });
       return this.status(workspaceId);
@@ -121,7 +133,7 @@ export class Workspaces {
     const { workspaceId } = this.find(id);
     return await this.turns.take(workspaceId, async () => {
       const stored = this.find(workspaceId);
-      if (this.#live.has(workspaceId)) return this.status(workspaceId);
+      if (this.#live.has(workspaceId) || this.#adoptions.has(workspaceId)) return this.status(workspaceId);
       await haltSandbox(this.#deps, stored);
       const live = await startSandbox(this.#deps, stored, { ...this.#context(workspaceId), signal, progress });
       const now = this.#deps.clock.now();
@@ -218,6 +230,7 @@ export class Workspaces {
     const live = this.findLive(id);
     if (live) return live;
     const { workspaceId, state, stateReason } = this.find(id);
+    if (this.#adoptions.has(workspaceId)) throw noAnswer(workspaceId);
     throw failure(
       "WORKSPACE_NOT_RUNNING",
       `Workspace ${workspaceId} is ${state}${stateReason ? `: ${stateReason}` : ""}`,
@@ -225,6 +238,29 @@ export class Workspaces {
         ...(state === "stopped" && { hint: `Start it with \`cloche workspace start ${workspaceId}\`` }),
       },
     );
+  }
+
+  /**
+   * A call about a workspace: as long as it goes on, the workspace does not expire, and what it throws has no secret in it. With `needsSandbox` it begins
+   * when the sandbox has been taken up.
+   */
+  async during<Result>(id: string, needsSandbox: boolean, call: () => Promise<Result>): Promise<Result> {
+    const { workspaceId } = this.find(id);
+    if (needsSandbox) await this.#adoptions.settled(workspaceId);
+    const { redactor } = this.#secrets.get(workspaceId) ?? NO_SECRETS;
+    const count = (change: number) => {
+      const calls = (this.#calls.get(workspaceId) ?? 0) + change;
+      if (calls > 0) this.#calls.set(workspaceId, calls);
+      else this.#calls.delete(workspaceId);
+    };
+    count(1);
+    try {
+      return await call();
+    } catch (error) {
+      throw redactError(error, redactor);
+    } finally {
+      count(-1);
+    }
   }
 
   /** Marks activity that is no command: it moves the expiry. */
@@ -244,6 +280,11 @@ export class Workspaces {
     const { total, running } = this.#services.counts(stored.workspaceId);
     const commands = this.#deps.store.countCommands(stored.workspaceId);
     return presentWorkspace(stored, { commands, services: total, runningServices: running });
+  }
+
+  #isBusy(workspaceId: string): boolean {
+    const live = this.#live.get(workspaceId);
+    return this.#calls.has(workspaceId) || (live !== undefined && live.commands.size + live.adopted.size > 0);
   }
 
   #context(workspaceId: string): { secrets: Secrets; onLost: (reason: string) => void } {
@@ -271,18 +312,16 @@ export class Workspaces {
       await removeSandboxes(this.#deps, stored, stored.generation);
       if (stored.state === "stopped") await haltSandbox(this.#deps, stored);
       if (stored.state !== "started") return;
-      const live = await adoptWorkspace(
-        this.#deps,
-        stored,
-        (reason) => this.#lost(workspaceId, reason),
-        (one) => Promise.all([this.#services.adopt(one), this.#shells.adopt(one)]),
-      );
-      if (!live) {
+      const directory = sandboxDirectory(this.#deps.home, stored);
+      const wall = stored.wall && (await getBackend(this.#deps, stored.backend).adopt(directory, stored.wall));
+      if (!wall) {
         this.#lost(workspaceId, "the sandbox ended while no daemon was running");
         return;
       }
-      this.#live.set(workspaceId, live);
-      this.#secrets.set(workspaceId, live.secrets);
+      const onLost = (reason: string) => this.#lost(workspaceId, reason);
+      const alsoAdopt = (live: LiveWorkspace) => Promise.all([this.#services.adopt(live), this.#shells.adopt(live)]);
+      this.#adoptions.begin(workspaceId, () => adoptWorkspace(this.#deps, stored, wall, onLost, alsoAdopt));
+      await this.#adoptions.settled(workspaceId, ADOPTION_MS);
     } catch (error) {
       this.#deps.log.warn("could not take up a workspace", { workspaceId, error: String(error) });
     }
@@ -292,6 +331,7 @@ export class Workspaces {
   async #letGo(workspaceId: string, reason: string): Promise<void> {
     const live = this.#live.get(workspaceId);
     this.#live.delete(workspaceId);
+    this.#adoptions.forget(workspaceId);
     const closed = live?.close(reason);
     await Promise.all([closed, this.#services.release(workspaceId, { keepRecords: false })]);
     this.#deps.workChanged();
@@ -307,6 +347,7 @@ export class Workspaces {
 
   readonly #lost = (workspaceId: string, reason: string): void => {
     this.#live.delete(workspaceId);
+    this.#adoptions.forget(workspaceId);
     const stored = this.#deps.store.findWorkspace(workspaceId);
     if (!stored || !isVisible(stored)) return;
     this.#deps.log.warn("a sandbox ended", { workspaceId, reason });

@@ -126,7 +126,7 @@ describe("scripts/setup", () => {
     expect(run().status).toBe(0);
     expect(run().status).toBe(0);
     expect(readFileSync(join(folder, "npm-calls"), "utf8").trim().split("\n")).toEqual([
-      "ci --no-audit --no-fund --loglevel=error",
+      "install --no-audit --no-fund --loglevel=error",
     ]);
   });
 });

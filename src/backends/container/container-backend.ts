@@ -102,7 +102,7 @@ export class ContainerBackend implements Backend {
       const identity = identifyProcess(pid);
       if (identity) await new WallProcess(identity, []).kill();
     }
-    this.#cgroups.remove(workspaceId);
+    await this.#cgroups.remove(workspaceId);
   }
 
   async remove(workspaceId: string, directory: string): Promise<void> {
