@@ -16,9 +16,11 @@ setup: ## Install what is missing to build and run
 build: setup $(GUEST) dist/.built ## Build the guest program and the package
 
 $(GUEST): $(wildcard guest/*.c guest/*.h) guest/Makefile
-	@$(MAKE) --no-print-directory -C guest
+	@echo "Building the guest program" >&2
+	@$(MAKE) --no-print-directory -j2 -C guest
 
 dist/.built: $(SOURCES) package.json tsconfig.json tsconfig.build.json node_modules/.package-lock.json
+	@echo "Building the package" >&2
 	@node_modules/.bin/tsc -p tsconfig.build.json
 	@chmod 755 dist/cli/main.js
 	@touch $@

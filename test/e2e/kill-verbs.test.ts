@@ -210,7 +210,9 @@ describe("kill -9 of the daemon in the middle of", () => {
         expect(entries.map((one) => one.sequence)).toEqual(entries.map((_, nth) => nth + 1));
         expect(entries.every((one) => one.state === "done")).toBe(true);
       },
-      async () => void (await sh(id, "touch mark")),
+      async () => {
+        await sh(id, "touch mark");
+      },
     );
     await killDuring(
       () => at.sdk.forkWorkspace(id),
@@ -260,12 +262,16 @@ describe("kill -9 of the daemon in the middle of", () => {
     await killDuring(
       () => at.sdk.stopWorkspace(id),
       async () => expect(await read()).toBe("kept\n"),
-      async () => void (await at.sdk.startWorkspace(id)),
+      async () => {
+        await at.sdk.startWorkspace(id);
+      },
     );
     await killDuring(
       () => at.sdk.startWorkspace(id),
       async () => expect(await read()).toBe("kept\n"),
-      async () => void (await at.sdk.stopWorkspace(id)),
+      async () => {
+        await at.sdk.stopWorkspace(id);
+      },
     );
     const doomed: string[] = [];
     await killDuring(

@@ -74,7 +74,7 @@ describe("what is no secret", () => {
   });
 });
 
-describe("a secret", () => {
+describe("a secret (G-17)", () => {
   it("is in the environment only where it was asked for, and shown by name and kind alone", async () => {
     expect(await echo(id)).toBe(USABLE);
     expect((await at.sdk.execWorkspace(id, { command: 'echo "<$T$TOKEN>"; env | grep -c tok- || true' })).stdout).toBe(
@@ -191,7 +191,7 @@ describe("a secret", () => {
   });
 });
 
-describe("values", () => {
+describe("values (G-17)", () => {
   it("are in no file of the home, in no command line, and in no environment of a process on the host", async () => {
     const sleeping = at.sdk.execWorkspace(id, { command: "sleep 3", secret_env: { TOKEN: "T" } });
     sleeping.catch(() => undefined);
