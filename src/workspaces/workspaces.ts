@@ -1,11 +1,10 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
-import type { ExecResult, Journal } from "../model/exec.ts";
-import { WORKSPACE_ID } from "../model/names.ts";
+import type { ExecResult } from "../model/exec.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { WorkspaceReset } from "../model/snapshot.ts";
-import type { DeletedWorkspace, Workspace, WorkspaceList } from "../model/workspace.ts";
+import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
 import { Adoptions, noAnswer } from "./adoptions.ts";
 import { attachCommand, type AttachRequest } from "./adopt-commands.ts";
 import { type CreateContext, createWorkspace } from "./create-workspace.ts";
@@ -14,7 +13,7 @@ import { type ExecContext, type ExecRequest, execCommand } from "./exec-command.
 import { Expiry } from "./expiry.ts";
 import { forkWorkspace } from "./fork-workspace.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
-import { isVisible, presentWorkspace } from "./present.ts";
+import { isVisible } from "./present.ts";
 import { adoptWorkspace } from "./recover.ts";
 import { resetWorkspace } from "./reset-workspace.ts";
 import type { OutputSink } from "./running-command.ts";
@@ -24,18 +23,17 @@ import type { Services } from "./services/services.ts";
 import type { Shells } from "./shells/shells.ts";
 import { BASELINE } from "./snapshots.ts";
 import { Turns } from "./turns.ts";
+import { WorkspaceRecords } from "./workspace-records.ts";
 
 type CallContext = Omit<CreateContext, "onLost">;
 
 /** At its start the daemon waits that long for the sandboxes it finds; one that takes longer is taken up when it answers. */
 const ADOPTION_MS = 3000;
 
-/** The workspaces of one installation: which there are, which run, and their life from creation to removal. */
-export class Workspaces {
+/** The workspaces of one installation: which run, and their life from creation to removal. */
+export class Workspaces extends WorkspaceRecords {
   /** What must not overlap on one workspace. */
   readonly turns = new Turns();
-  readonly #deps: Dependencies;
-  readonly #services: Services;
   readonly #shells: Shells;
   readonly #live = new Map<string, LiveWorkspace>();
   /** Values of stopped workspaces too: they are nowhere else. */
@@ -46,8 +44,7 @@ export class Workspaces {
   readonly #expiry: Expiry;
 
   constructor(deps: Dependencies, services: Services, shells: Shells) {
-    this.#deps = deps;
-    this.#services = services;
+    super(deps, services);
     this.#shells = shells;
     this.#expiry = new Expiry({
       now: () => deps.clock.now(),
@@ -62,11 +59,11 @@ export class Workspaces {
 
   /** Takes up what an earlier daemon left: adopts what runs, finishes deletions, undoes unfinished creations, removes what nobody stands on. */
   async recover(): Promise<void> {
-    const stored = this.#deps.store.listWorkspaces();
+    const stored = this.deps.store.listWorkspaces();
     // Side by side: a sandbox that does not answer costs the others nothing.
     await Promise.all(stored.map((one) => this.#recoverOne(one)));
-    await this.#deps.layers.prune();
-    await this.#deps.scratch.clear();
+    await this.deps.layers.prune();
+    await this.deps.scratch.clear();
     this.#expiry.schedule();
   }
 
@@ -79,7 +76,7 @@ export class Workspaces {
   }
 
   async create(input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
-    return this.#adopted(await createWorkspace(this.#deps, input, { ...context, onLost: this.#lost }));
+    return this.#adopted(await createWorkspace(this.deps, input, { ...context, onLost: this.#lost }));
   }
 
   async fork(input: OperationInput<"forkWorkspace">, context: CallContext): Promise<Workspace> {
@@ -87,7 +84,7 @@ export class Workspaces {
     return await this.turns.take(workspaceId, async () => {
       const secrets = this.#secrets.get(workspaceId) ?? NO_SECRETS;
       const parent = this.find(workspaceId);
-      return this.#adopted(await forkWorkspace(this.#deps, parent, input, secrets, { ...context, onLost: this.#lost }));
+      return this.#adopted(await forkWorkspace(this.deps, parent, input, secrets, { ...context, onLost: this.#lost }));
     });
   }
 
@@ -97,14 +94,14 @@ export class Workspaces {
   ): Promise<WorkspaceReset> {
     const { workspaceId } = this.find(id);
     return await this.turns.take(workspaceId, async () => {
-      const live = await resetWorkspace(this.#deps, this.find(workspaceId), snapshot, {
+      const live = await resetWorkspace(this.deps, this.find(workspaceId), snapshot, {
         ...this.#context(workspaceId),
         signal,
         progress,
         letGo: () => this.#letGo(workspaceId, "the workspace was reset"),
       });
       this.#live.set(workspaceId, live);
-      this.#deps.workChanged();
+      this.deps.workChanged();
       const { resetCount } = this.find(workspaceId);
       return { workspace_id: workspaceId, reset_count: resetCount, workspace_reset: { snapshot_name: snapshot } };
     });
@@ -116,15 +113,15 @@ export class Workspaces {
     return await this.turns.take(workspaceId, async () => {
       const { state } = this.find(workspaceId);
       if (state === "stopped") return this.status(workspaceId);
-      this.#deps.store.updateWorkspace(workspaceId, {
+      this.deps.store.updateWorkspace(workspaceId, {
         state: "stopped",
         stateReason: null,
-        lastActivityAt: this.#deps.clock.now(),
+        lastActivityAt: this.deps.clock.now(),
       });
       await this.#letGo(workspaceId, "the workspace was stopped");
-      await haltSandbox(this.#deps, this.find(workspaceId)); // also one that does not answer
+      await haltSandbox(this.deps, this.find(workspaceId)); // also one that does not answer
       await this.#endSession(workspaceId, "stopped");
-      this.#deps.store.updateWorkspace(workspaceId, { wall: null });
+      this.deps.store.updateWorkspace(workspaceId, { wall: null });
       return this.status(workspaceId);
     });
   }
@@ -134,10 +131,10 @@ export class Workspaces {
     return await this.turns.take(workspaceId, async () => {
       const stored = this.find(workspaceId);
       if (this.#live.has(workspaceId) || this.#adoptions.has(workspaceId)) return this.status(workspaceId);
-      await haltSandbox(this.#deps, stored);
-      const live = await startSandbox(this.#deps, stored, { ...this.#context(workspaceId), signal, progress });
-      const now = this.#deps.clock.now();
-      this.#deps.store.updateWorkspace(workspaceId, {
+      await haltSandbox(this.deps, stored);
+      const live = await startSandbox(this.deps, stored, { ...this.#context(workspaceId), signal, progress });
+      const now = this.deps.clock.now();
+      this.deps.store.updateWorkspace(workspaceId, {
         state: "started",
         stateReason: null,
         wall: live.wall.record,
@@ -155,41 +152,14 @@ export class Workspaces {
       if (stored.state !== "stopped")
         throw failure("WORKSPACE_NOT_STOPPED", `Workspace ${workspaceId} is ${stored.state}`);
       const { secrets } = this.#context(workspaceId);
-      const live = await startSandbox(this.#deps, stored, { secrets, onLost: () => undefined });
+      const live = await startSandbox(this.deps, stored, { secrets, onLost: () => undefined });
       try {
         return await look(live);
       } finally {
         await live.close("it was only looked at");
-        await haltSandbox(this.#deps, stored);
+        await haltSandbox(this.deps, stored);
       }
     });
-  }
-
-  list(): WorkspaceList {
-    this.#deps.journal.flush(); // the end of a command is activity
-    const workspaces = this.#deps.store
-      .listWorkspaces()
-      .filter(isVisible)
-      .map((stored) => this.#present(stored));
-    return { count: workspaces.length, workspaces };
-  }
-
-  status(id: string): Workspace {
-    this.#deps.journal.flush();
-    return this.#present(this.find(id));
-  }
-
-  update({ workspace_id: id, name, labels, clear_labels: cleared }: OperationInput<"updateWorkspace">): Workspace {
-    const stored = this.find(id);
-    const kept = Object.entries({ ...stored.labels, ...labels }).filter(
-      ([key]) => !cleared?.includes(key) || key in (labels ?? {}),
-    );
-    this.#deps.store.updateWorkspace(stored.workspaceId, {
-      ...(name !== undefined && { name }),
-      labels: Object.fromEntries(kept),
-      lastActivityAt: this.#deps.clock.now(),
-    });
-    return this.status(stored.workspaceId);
   }
 
   async delete(id: string): Promise<DeletedWorkspace> {
@@ -199,26 +169,11 @@ export class Workspaces {
   }
 
   async exec(id: string, request: ExecRequest, context: ExecContext): Promise<ExecResult> {
-    return await execCommand(this.#deps, this.live(id), request, context);
+    return await execCommand(this.deps, this.live(id), request, context);
   }
 
   async attach(id: string, request: AttachRequest, sink: OutputSink, signal: AbortSignal): Promise<ExecResult> {
-    return await attachCommand(this.#deps, this.live(id), request, sink, signal);
-  }
-
-  logs(id: string): Journal {
-    const { workspaceId } = this.find(id);
-    return { workspace_id: workspaceId, entries: this.#deps.journal.entries(workspaceId) };
-  }
-
-  /** The workspace with that id, or with an id that starts so. */
-  find(id: string): StoredWorkspace {
-    const { store } = this.#deps;
-    const matches = WORKSPACE_ID.test(id) ? [id] : /^ws-[0-9a-z]*$/.test(id) ? store.findByPrefix(id) : [];
-    const found = matches.flatMap((one) => store.findWorkspace(one) ?? []).filter(isVisible);
-    if (found.length > 1) throw failure("WORKSPACE_AMBIGUOUS", `More than one workspace id starts with "${id}"`);
-    if (!found[0]) throw failure("WORKSPACE_NOT_FOUND", `There is no workspace "${id}"`);
-    return found[0];
+    return await attachCommand(this.deps, this.live(id), request, sink, signal);
   }
 
   findLive(id: string): LiveWorkspace | undefined {
@@ -245,7 +200,7 @@ export class Workspaces {
    * when the sandbox has been taken up.
    */
   async during<Result>(id: string, needsSandbox: boolean, call: () => Promise<Result>): Promise<Result> {
-    const { workspaceId } = this.find(id);
+    const workspaceId = this.#live.get(id)?.workspaceId ?? this.find(id).workspaceId;
     if (needsSandbox) await this.#adoptions.settled(workspaceId);
     const { redactor } = this.#secrets.get(workspaceId) ?? NO_SECRETS;
     const count = (change: number) => {
@@ -263,23 +218,12 @@ export class Workspaces {
     }
   }
 
-  /** Marks activity that is no command: it moves the expiry. */
-  touch(workspaceId: string): void {
-    this.#deps.store.updateWorkspace(workspaceId, { lastActivityAt: this.#deps.clock.now() });
-  }
-
   /** Lets go of everything; the sandboxes stay. */
   async close(): Promise<void> {
     this.#expiry.stop();
-    this.#deps.journal.flush();
-    await this.#services.close();
+    this.deps.journal.flush();
+    await this.services.close();
     await Promise.all([...this.#live.values()].map((live) => live.release()));
-  }
-
-  #present(stored: StoredWorkspace): Workspace {
-    const { total, running } = this.#services.counts(stored.workspaceId);
-    const commands = this.#deps.store.countCommands(stored.workspaceId);
-    return presentWorkspace(stored, { commands, services: total, runningServices: running });
   }
 
   #isBusy(workspaceId: string): boolean {
@@ -298,7 +242,7 @@ export class Workspaces {
     this.#live.set(live.workspaceId, live);
     this.#secrets.set(live.workspaceId, live.secrets);
     this.#expiry.schedule();
-    this.#deps.workChanged();
+    this.deps.workChanged();
     return this.status(live.workspaceId);
   }
 
@@ -309,21 +253,21 @@ export class Workspaces {
         await this.#remove(workspaceId);
         return;
       }
-      await removeSandboxes(this.#deps, stored, stored.generation);
-      if (stored.state === "stopped") await haltSandbox(this.#deps, stored);
+      await removeSandboxes(this.deps, stored, stored.generation);
+      if (stored.state === "stopped") await haltSandbox(this.deps, stored);
       if (stored.state !== "started") return;
-      const directory = sandboxDirectory(this.#deps.home, stored);
-      const wall = stored.wall && (await getBackend(this.#deps, stored.backend).adopt(directory, stored.wall));
+      const directory = sandboxDirectory(this.deps.home, stored);
+      const wall = stored.wall && (await getBackend(this.deps, stored.backend).adopt(directory, stored.wall));
       if (!wall) {
         this.#lost(workspaceId, "the sandbox ended while no daemon was running");
         return;
       }
       const onLost = (reason: string) => this.#lost(workspaceId, reason);
-      const alsoAdopt = (live: LiveWorkspace) => Promise.all([this.#services.adopt(live), this.#shells.adopt(live)]);
-      this.#adoptions.begin(workspaceId, () => adoptWorkspace(this.#deps, stored, wall, onLost, alsoAdopt));
+      const alsoAdopt = (live: LiveWorkspace) => Promise.all([this.services.adopt(live), this.#shells.adopt(live)]);
+      this.#adoptions.begin(workspaceId, () => adoptWorkspace(this.deps, stored, wall, onLost, alsoAdopt));
       await this.#adoptions.settled(workspaceId, ADOPTION_MS);
     } catch (error) {
-      this.#deps.log.warn("could not take up a workspace", { workspaceId, error: String(error) });
+      this.deps.log.warn("could not take up a workspace", { workspaceId, error: String(error) });
     }
   }
 
@@ -333,38 +277,38 @@ export class Workspaces {
     this.#live.delete(workspaceId);
     this.#adoptions.forget(workspaceId);
     const closed = live?.close(reason);
-    await Promise.all([closed, this.#services.release(workspaceId, { keepRecords: false })]);
-    this.#deps.workChanged();
+    await Promise.all([closed, this.services.release(workspaceId, { keepRecords: false })]);
+    this.deps.workChanged();
   }
 
   /** What ran in a sandbox that is gone, while its workspace stays: services have ended, shells are no more. */
   async #endSession(workspaceId: string, state: "stopped" | "failed"): Promise<void> {
-    const { store, journal } = this.#deps;
+    const { store, journal } = this.deps;
     journal.loseRunning(workspaceId);
     for (const { shellId } of store.listShells(workspaceId)) store.deleteShell(workspaceId, shellId);
-    await this.#services.release(workspaceId, { keepRecords: true, state });
+    await this.services.release(workspaceId, { keepRecords: true, state });
   }
 
   readonly #lost = (workspaceId: string, reason: string): void => {
     this.#live.delete(workspaceId);
     this.#adoptions.forget(workspaceId);
-    const stored = this.#deps.store.findWorkspace(workspaceId);
+    const stored = this.deps.store.findWorkspace(workspaceId);
     if (!stored || !isVisible(stored)) return;
-    this.#deps.log.warn("a sandbox ended", { workspaceId, reason });
-    this.#deps.store.updateWorkspace(workspaceId, { state: "failed", stateReason: reason });
+    this.deps.log.warn("a sandbox ended", { workspaceId, reason });
+    this.deps.store.updateWorkspace(workspaceId, { state: "failed", stateReason: reason });
     void this.#endSession(workspaceId, "failed").catch((error: unknown) =>
-      this.#deps.log.error("cannot end a session", { workspaceId, error: String(error) }),
+      this.deps.log.error("cannot end a session", { workspaceId, error: String(error) }),
     );
-    this.#deps.workChanged();
+    this.deps.workChanged();
   };
 
   /** False when somebody else has removed it. */
   async #remove(workspaceId: string): Promise<boolean> {
     return await this.turns.take(workspaceId, async () => {
-      const stored = this.#deps.store.findWorkspace(workspaceId);
+      const stored = this.deps.store.findWorkspace(workspaceId);
       if (!stored) return false;
       try {
-        this.#deps.store.updateWorkspace(workspaceId, { state: "deleting" });
+        this.deps.store.updateWorkspace(workspaceId, { state: "deleting" });
       } catch (error) {
         // What is deleted may be what fills the disk: its files go first then, its record when there is room again.
         if (!isClocheError(error) || error.code !== "DISK_FULL") throw error;
@@ -372,18 +316,18 @@ export class Workspaces {
       await this.#letGo(workspaceId, "the workspace was deleted");
       this.#secrets.delete(workspaceId);
       try {
-        await removeSandboxes(this.#deps, stored);
+        await removeSandboxes(this.deps, stored);
       } catch (error) {
         // Shown again, so that it can be deleted again.
-        this.#deps.store.updateWorkspace(workspaceId, {
+        this.deps.store.updateWorkspace(workspaceId, {
           state: "failed",
           stateReason: `it could not be removed: ${messageOf(error)}`,
         });
         throw error;
       }
-      this.#deps.store.deleteWorkspace(workspaceId);
-      await this.#deps.layers.prune();
-      this.#deps.workChanged();
+      this.deps.store.deleteWorkspace(workspaceId);
+      await this.deps.layers.prune();
+      this.deps.workChanged();
       return true;
     });
   }
