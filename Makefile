@@ -8,7 +8,7 @@ SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts')
 .PHONY: help setup build check test demo bench clean
 
 help: ## Show the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 30
 
 setup: ## Install what is missing to build and run
 	@scripts/setup
@@ -16,9 +16,11 @@ setup: ## Install what is missing to build and run
 build: setup $(GUEST) dist/.built ## Build the guest program and the package
 
 $(GUEST): $(wildcard guest/*.c guest/*.h) guest/Makefile
-	@$(MAKE) --no-print-directory -C guest
+	@echo "Building the guest program" >&2
+	@$(MAKE) --no-print-directory -j2 -C guest
 
 dist/.built: $(SOURCES) package.json tsconfig.json tsconfig.build.json node_modules/.package-lock.json
+	@echo "Building the package" >&2
 	@node_modules/.bin/tsc -p tsconfig.build.json
 	@chmod 755 dist/cli/main.js
 	@touch $@
@@ -46,3 +48,32 @@ bench: ## Measure beside the peers, in one run; table on stdout, JSON in bench/r
 
 clean: ## Remove what was built
 	@rm -rf dist build/guest coverage
+
+# The use cases, each walked in a real workspace: see docs/use-cases/README.md
+USE_CASE_ENVIRONMENT ?= host
+USE_CASE_BACKEND ?= container
+USE_CASE_OPTIONS = --environment "$(USE_CASE_ENVIRONMENT)" --backend "$(USE_CASE_BACKEND)"
+
+.PHONY: smoke-use-cases smoke-cold-start-validation smoke-repro-fix-loop smoke-parallel-workspaces \
+	smoke-untrusted-inspection smoke-review-eval smoke-real-repo
+
+smoke-use-cases: build ## Walk all use cases (USE_CASE_ENVIRONMENT, USE_CASE_BACKEND)
+	@node dist/use-cases/main.js --scenario all $(USE_CASE_OPTIONS)
+
+smoke-cold-start-validation: build ## Walk one use case: validate and start an unknown project
+	@node dist/use-cases/main.js --scenario cold-start-validation $(USE_CASE_OPTIONS)
+
+smoke-repro-fix-loop: build ## Walk one use case: reproduce, patch, prove, reset
+	@node dist/use-cases/main.js --scenario repro-fix-loop $(USE_CASE_OPTIONS)
+
+smoke-parallel-workspaces: build ## Walk one use case: one workspace for each issue
+	@node dist/use-cases/main.js --scenario parallel-workspaces $(USE_CASE_OPTIONS)
+
+smoke-untrusted-inspection: build ## Walk one use case: inspect without trust
+	@node dist/use-cases/main.js --scenario untrusted-inspection $(USE_CASE_OPTIONS)
+
+smoke-review-eval: build ## Walk one use case: review by a checklist, go back on failure
+	@node dist/use-cases/main.js --scenario review-eval $(USE_CASE_OPTIONS)
+
+smoke-real-repo: build ## Walk the loop on this project itself: install, failing test, patch, test, diff, export
+	@node dist/use-cases/real-repo-main.js $(USE_CASE_OPTIONS)

@@ -9,9 +9,13 @@ import { describeMachine } from "./machine.mjs";
 import { HELP, parseOptions, ROW_NAMES } from "./options.mjs";
 import { startPeers } from "./peers/peers.mjs";
 import { measureCreate } from "./rows/create.mjs";
+import { measureDiff } from "./rows/diff.mjs";
 import { measureExec } from "./rows/exec.mjs";
+import { measureFiles } from "./rows/files.mjs";
 import { measureIdle } from "./rows/idle.mjs";
 import { measureProject } from "./rows/project.mjs";
+import { measureShell } from "./rows/shell.mjs";
+import { measureSnapshot } from "./rows/snapshot.mjs";
 import { measureVersion } from "./rows/version.mjs";
 import { formatTable, formatVerdict } from "./table.mjs";
 
@@ -33,6 +37,10 @@ const MEASUREMENTS = {
   exec: measureExec,
   idle: measureIdle,
   project: measureProject,
+  snapshot: measureSnapshot,
+  diff: measureDiff,
+  files: measureFiles,
+  shell: measureShell,
   version: measureVersion,
 };
 

@@ -5,12 +5,22 @@ export const HELP = `Usage: node bench/bench.mjs [--rounds N] [--quick] [--only 
 Measures cloche beside its peers in one run and prints a table; the samples go to bench/results/.
   --rounds N    rounds of the slow measurements (default 20); the quick ones are repeated in proportion
   --quick       5 rounds: for a first look, not for a number to quote
-  --only NAME   only these measurements: create, exec, idle, project, version
+  --only NAME   only these measurements; --list names them
   --list        what is measured, and nothing else
   --json        prints the JSON document instead of the table
 A goal that is missed is shown and does not change the exit code: a timing is no test.`;
 
-export const ROW_NAMES = /** @type {const} */ (["create", "exec", "idle", "project", "version"]);
+export const ROW_NAMES = /** @type {const} */ ([
+  "create",
+  "exec",
+  "idle",
+  "project",
+  "snapshot",
+  "diff",
+  "files",
+  "shell",
+  "version",
+]);
 
 /**
  * @typedef {(typeof ROW_NAMES)[number]} RowName

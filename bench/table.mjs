@@ -1,5 +1,5 @@
 /**
- * @typedef {"ms" | "MiB" | "times" | "none"} Unit
+ * @typedef {"ms" | "MiB" | "MB/s" | "files/s" | "times" | "none"} Unit
  * @typedef {object} Row
  * @property {string} what
  * @property {Unit} unit

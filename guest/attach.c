@@ -120,11 +120,11 @@ void attach_watcher(struct stream *s, struct process *p) {
 
 void attach_waiter(struct stream *s, struct process *p) { link_stream(s, p); }
 
-void attach_answer_waiters(struct process *p) {
+void attach_answer_waiters(struct process *p, enum stream_kind kind) {
   struct stream *next;
   for (struct stream *s = p->attached; s; s = next) {
     next = s->next_attached;
-    if (s->kind != STREAM_FORGET) continue;
+    if (s->kind != kind) continue;
     send_ok(s);
     stream_close(s);
   }

@@ -12,10 +12,10 @@ struct process;
 void attach_stream(struct stream *s, struct process *p);
 /* Puts a stream there that wants STARTED and EXIT only. It is no reader: nothing waits for it. */
 void attach_watcher(struct stream *s, struct process *p);
-/* Puts a stream there that only waits for the process to be gone. */
+/* Puts a stream there that only waits: FORGET for the process to be gone, SWEEP for all below it. */
 void attach_waiter(struct stream *s, struct process *p);
-/* OK for every stream that waits. */
-void attach_answer_waiters(struct process *p);
+/* OK for every stream of that kind. */
+void attach_answer_waiters(struct process *p, enum stream_kind kind);
 /* Takes a closing stream off its process. */
 void attach_release(struct stream *s);
 /* Sends at most one chunk per channel, END and EXIT as they are due. True when something was sent; the stream may be gone after. */

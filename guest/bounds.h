@@ -11,6 +11,8 @@
 #define MAX_RLIMITS 32u
 #define MAX_LAYERS 64u /* of /workspace, over its baseline */
 
+#define MAX_PATH_BYTES 4096u /* of a path in a record; the host takes no longer one */
+
 #define CHUNK_BYTES 65536u               /* one read, one DATA */
 #define INPUT_WINDOW 65536u              /* stdin bytes that a host may send ahead */
 #define OUTGOING_HIGH (1024u * 1024u)    /* no more DATA for a connection above this */
@@ -21,5 +23,6 @@
 #define KILL_ROUND_MS 10  /* between two rounds of SIGKILL */
 #define KILL_ROUNDS 200   /* after that many, what still is there is given up on */
 #define ACCEPT_PAUSE_MS 100
+#define PROGRESS_MS 1000  /* between two PROGRESS of a builtin that has nothing else to say */
 
 #endif

@@ -1,6 +1,7 @@
 #include "builtin.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -22,6 +23,8 @@ int builtin_main(char *const *argv) {
   struct rlimit descriptors;
   int count = 0;
   sink_guard();
+  /* Who writes to nobody learns it by the error, and cleans up. */
+  (void)signal(SIGPIPE, SIG_IGN);
   /* A deep tree takes a descriptor for each folder on the way. */
   if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
     descriptors.rlim_cur = descriptors.rlim_max;

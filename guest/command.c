@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,19 +68,20 @@ void command_main(const struct command *c, int status_fd) {
   reset_signals();
   umask(022);
   harden_prefer_as_victim();
+  if (!c->builtin) harden_yield();
   if (!harden_limits(c)) fail("Cannot set limits", NULL);
   harden_drop_bounding();
-  if (!harden_become(c->uid, c->gid)) fail("Cannot become the user", NULL);
+  if (!harden_become(c->uid, c->gid, c->builtin)) fail("Cannot become the user", NULL);
   /* SECURITY: without capabilities before the first path is touched, so that the user's rights decide (G-06) */
   if (!harden_drop_all()) fail("Cannot drop capabilities", NULL);
   if (!c->builtin && chdir(c->cwd) != 0) fail("Cannot enter", c->cwd);
   /* SECURITY: where shim and command have one user, killing the shim must not set the command free (G-08) */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
-  /* SECURITY: no setuid program gives anything back, and the filter needs this (G-06) */
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("Cannot set no_new_privs", NULL);
-  if (!seccomp_install()) fail("Cannot install the system call filter", NULL);
+  /* SECURITY: no_new_privs and the filter are the guest program's own, and inherited; a builtin gets a narrower one on top (G-06) */
+  if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 || prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != SECCOMP_MODE_FILTER) fail("Not hardened", NULL);
   if (c->builtin) {
+    if (!seccomp_install(true)) fail("Cannot install the system call filter", NULL);
     close(STATUS_FD);
     _exit(builtin_main(c->argv));
   }

@@ -13,14 +13,14 @@ struct process;
 struct relay;
 struct door;
 
-enum stream_kind { STREAM_PROCESS, STREAM_WATCH, STREAM_FORGET, STREAM_RELAY, STREAM_DOOR };
+enum stream_kind { STREAM_PROCESS, STREAM_WATCH, STREAM_FORGET, STREAM_SWEEP, STREAM_RELAY, STREAM_DOOR };
 
 struct stream {
   struct connection *connection;
   struct stream *next;
   uint32_t id;
   enum stream_kind kind;
-  struct process *process;      /* PROCESS, WATCH and FORGET */
+  struct process *process;      /* PROCESS, WATCH, FORGET and SWEEP */
   struct stream *next_attached; /* in the process's list */
   struct relay *relay;
   struct door *door;

@@ -57,6 +57,7 @@ bool contents_equal(int one, int other) {
     ssize_t count = read_chunk(one, left, sizeof left, offset);
     if (count < 0 || read_chunk(other, right, sizeof right, offset) != count) return false;
     if (memcmp(left, right, (size_t)count) != 0) return false;
+    record_progress();
     if ((size_t)count < sizeof left) return true;
   }
 }

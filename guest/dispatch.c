@@ -1,6 +1,7 @@
 #include "dispatch.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -137,6 +138,27 @@ static void on_forget(struct connection *c, uint32_t stream, struct reader *r) {
   process_forget(p);
 }
 
+/* Also for what a command that has ended left behind: its shim is there as long as that is. */
+static void on_signal_tree(struct connection *c, uint32_t stream, struct reader *r) {
+  struct process *p = process_find(read_u32(r));
+  uint8_t number = read_u8(r);
+  if (!read_finished(r) || number < 1 || number > 64) {
+    connection_doom(c);
+    return;
+  }
+  if (!p || p->forgotten) {
+    send_error(c, stream, ESRCH, "No such process");
+    return;
+  }
+  struct stream *s = stream_open(c, stream, STREAM_SWEEP);
+  if (!s) return;
+  attach_waiter(s, p);
+  process_signal(p, number, SCOPE_DESCENDANTS);
+  if (number == SIGKILL) return; /* answered when nothing is left */
+  send_ok(s);
+  stream_close(s);
+}
+
 static void on_relay(struct connection *c, uint8_t type, uint32_t stream, struct reader *r) {
   uint16_t port = read_u16(r);
   uint32_t credit = type == HOST_CONNECT ? read_u32(r) : 0;
@@ -151,6 +173,7 @@ static void on_opening(struct connection *c, uint8_t type, uint32_t stream, stru
   else if (type == HOST_SPAWN) spawn_request(c, stream, r);
   else if (type == HOST_ATTACH) on_attach(c, stream, r);
   else if (type == HOST_FORGET) on_forget(c, stream, r);
+  else if (type == HOST_SIGNAL_TREE) on_signal_tree(c, stream, r);
   else if (type == HOST_PROCESSES && read_finished(r)) process_list(c, stream);
   else if (type == HOST_CONNECT || type == HOST_LISTEN) on_relay(c, type, stream, r);
   else connection_doom(c);

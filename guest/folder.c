@@ -67,6 +67,7 @@ void names_free(struct names *names) {
 }
 
 size_t trail_enter(struct trail *trail, const char *name) {
+  record_progress();
   size_t before = trail->length;
   size_t length = strlen(name);
   if (before + length + 2 > sizeof trail->path || trail->depth >= TRAIL_DEPTH) {

@@ -14,9 +14,14 @@ bool harden_can_change_user(void);
 
 /* For the forked child, in this order. False with errno. */
 void harden_prefer_as_victim(void);
+
+/* Lets the guest program and its builtins go first when there is too little processor for all. */
+void harden_yield(void);
 bool harden_limits(const struct command *c);
 void harden_drop_bounding(void);
-bool harden_become(uid_t uid, gid_t gid);
+/* `shielded`: root stays the real user where the guest program is root, so that the user's commands can neither signal nor trace
+ * it. Files are reached with the user's rights all the same. */
+bool harden_become(uid_t uid, gid_t gid, bool shielded);
 bool harden_drop_all(void);
 
 #endif

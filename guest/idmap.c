@@ -51,8 +51,10 @@ static pid_t start_mapper(const struct id_map *map, const int go_ahead[2]) {
   _exit(0);
 }
 
+bool id_map_given(const struct id_map *map) { return map->single || map->shift_count > 0; }
+
 void id_map_enter(const struct id_map *map, int flags, void (*open_paths)(void *), void *argument) {
-  bool mapped = map->single || map->shift_count > 0;
+  bool mapped = id_map_given(map);
   int go_ahead[2] = {-1, -1};
   pid_t mapper = -1;
   if (mapped) {

@@ -95,6 +95,7 @@ static void kill_round(struct process *p) {
   if (p->shim == 0) return;
   descendants_kill(p->shim);
   if (++p->kill_rounds >= KILL_ROUNDS) {
+    p->given_up = true;
     set_result(p, EXIT_SIGNAL, SIGKILL);
     finish(p);
     return;
@@ -103,8 +104,11 @@ static void kill_round(struct process *p) {
 }
 
 static void kill_all(struct process *p) {
-  if (p->ending == ENDING_KILL || p->shim == 0) return;
+  /* A new order after it was given up on is a new try. */
+  if ((p->ending == ENDING_KILL && !p->given_up) || p->shim == 0) return;
   p->ending = ENDING_KILL;
+  p->given_up = false;
+  p->kill_rounds = 0;
   kill_round(p);
 }
 

@@ -118,8 +118,9 @@ void processes_settle(void) {
     for (int i = 0; i < 2; i++) {
       if (p->output[i].stuck) output_resume(p, &p->output[i]);
     }
+    if (p->shim == 0 || p->given_up) attach_answer_waiters(p, STREAM_SWEEP);
     if (!process_over(p)) continue;
-    if (p->forgotten) attach_answer_waiters(p);
+    if (p->forgotten) attach_answer_waiters(p, STREAM_FORGET);
     bool goes = p->forgotten || (p->delivered && !(p->flags & SPAWN_KEEP));
     if (goes && !p->attached) process_discard(p);
   }

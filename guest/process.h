@@ -40,6 +40,7 @@ struct process {
   uint32_t grace_ms;
   enum ending ending;
   int kill_rounds;
+  bool given_up; /* so many rounds of SIGKILL did not end all below it */
   struct timer timer;  /* time-out, grace, rounds of SIGKILL */
   struct timer linger; /* from the exit to END */
 

@@ -4,8 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "frame.h"
 #include "sink.h"
 
@@ -62,8 +64,15 @@ uint8_t type_of(mode_t mode) { return S_ISREG(mode) ? 'f' : S_ISDIR(mode) ? 'd' 
 
 uint64_t size_of(const struct stat *st) { return S_ISREG(st->st_mode) || S_ISLNK(st->st_mode) ? (uint64_t)st->st_size : 0; }
 
+/* Deeper than a path can name, a tree can be made all the same. */
+static void check_path(const char *path) {
+  size_t length = strlen(path);
+  if (length > MAX_PATH_BYTES) give_up(ENAMETOOLONG, "A path below \"%.100s…\" is longer than %u bytes", path, MAX_PATH_BYTES);
+}
+
 void record_entry(const struct stat *st, const char *path, const char *link_target) {
   uint8_t head[22];
+  check_path(path);
   uint64_t mtime = st->st_mtim.tv_sec < 0 ? 0 : (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
   uint8_t *at = put_u32(put_u8(put_u8(head, 'E'), type_of(st->st_mode)), st->st_mode & 07777);
   put_u64(put_u64(at, size_of(st)), mtime);
@@ -79,6 +88,19 @@ void record_bytes(const void *bytes, size_t count) {
 
 void record_file_end(void) { out("Z", 1); }
 
+void record_progress(void) {
+  static int64_t last_ms;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  if (last_ms == 0) last_ms = now_ms;
+  if (now_ms - last_ms < PROGRESS_MS) return;
+  last_ms = now_ms;
+  if (pending_size > 0) records_flush();
+  /* Nobody there to hear it is no reason to leave work half done. */
+  else if (write(STDOUT_FILENO, "P", 1) < 0) errno = 0;
+}
+
 static uint8_t *put_side(uint8_t *at, const struct stat *st) {
   at = put_u8(at, st ? type_of(st->st_mode) : '-');
   at = put_u32(at, st ? st->st_mode & 07777 : 0);
@@ -87,6 +109,7 @@ static uint8_t *put_side(uint8_t *at, const struct stat *st) {
 
 void record_change(uint8_t status, const struct stat *now, const struct stat *before, const char *path) {
   uint8_t head[28];
+  check_path(path);
   put_side(put_side(put_u8(put_u8(head, 'C'), status), now), before);
   out(head, sizeof head);
   out_string(path, strlen(path));

@@ -14,6 +14,8 @@ uint64_t size_of(const struct stat *st);
 void record_entry(const struct stat *st, const char *path, const char *link_target);
 void record_bytes(const void *bytes, size_t count);
 void record_file_end(void);
+/* To be called now and then by long work between two records: tells the host, if a while has gone by, that it goes on. */
+void record_progress(void);
 /* Either side may be NULL: not there. */
 void record_change(uint8_t status, const struct stat *now, const struct stat *before, const char *path);
 void record_done(uint64_t bytes);

@@ -66,8 +66,15 @@ static const struct denial denials[] = {
 #endif
 };
 
+/* SECURITY: a builtin whose real user is root has no way to become it: not by a call, and not by executing something (G-06) */
+static const struct denial builtin_denials[] = {
+    DENY(setuid), DENY(setgid), DENY(setreuid), DENY(setregid), DENY(setresuid), DENY(setresgid), DENY(setfsuid), DENY(setfsgid),
+    DENY(setgroups), DENY(capset), DENY(execve), DENY(execveat), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev),
+};
+
 #define DENIALS (sizeof denials / sizeof *denials)
-#define MAX_PROGRAM (2 * DENIALS + 64)
+#define BUILTIN_DENIALS (sizeof builtin_denials / sizeof *builtin_denials)
+#define MAX_PROGRAM (2 * (DENIALS + BUILTIN_DENIALS) + 64)
 
 static struct sock_filter program[MAX_PROGRAM];
 static unsigned short length;
@@ -112,14 +119,23 @@ static void check_ioctl(void) {
 }
 
 /* SECURITY: vsock, packet and the like reach past the network namespace or widen the kernel's surface (G-03) */
-static void check_socket(void) {
-  only_if(BPF_JEQ, SYS_socket, 7);
+static void check_families(uint32_t call) {
+  only_if(BPF_JEQ, call, 7);
   load(argument(0));
   skip_if_equal(AF_UNIX, 4);
   skip_if_equal(AF_INET, 3);
   skip_if_equal(AF_INET6, 2);
   skip_if_equal(AF_NETLINK, 1);
   give_error(EAFNOSUPPORT);
+  give(SECCOMP_RET_ALLOW);
+}
+
+/* SECURITY: where commands have the guest program's user, they could take its descriptors and memory away (G-08) */
+static void check_prlimit(void) {
+  only_if(BPF_JEQ, SYS_prlimit64, 4);
+  load(argument(0));
+  skip_if_equal(0, 1);
+  give_error(EPERM);
   give(SECCOMP_RET_ALLOW);
 }
 
@@ -135,7 +151,14 @@ static void check_personality(void) {
   give(SECCOMP_RET_ALLOW);
 }
 
-static void build(void) {
+static void deny_all(const struct denial *list, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    only_if(BPF_JEQ, list[i].call, 1);
+    give_error(list[i].error);
+  }
+}
+
+static void build(bool for_builtin) {
   length = 0;
   load(offsetof(struct seccomp_data, arch));
   skip_if_equal(NATIVE_ARCH, 1);
@@ -145,19 +168,19 @@ static void build(void) {
   give_error(ENOSYS);
   only_if(BPF_JGT, NEWEST_CALL, 1);
   give_error(ENOSYS);
-  for (size_t i = 0; i < DENIALS; i++) {
-    only_if(BPF_JEQ, denials[i].call, 1);
-    give_error(denials[i].error);
-  }
+  deny_all(denials, DENIALS);
+  if (for_builtin) deny_all(builtin_denials, BUILTIN_DENIALS);
   check_clone();
   check_ioctl();
-  check_socket();
+  check_families(SYS_socket);
+  check_families(SYS_socketpair);
+  check_prlimit();
   check_personality();
   give(SECCOMP_RET_ALLOW);
 }
 
-bool seccomp_install(void) {
-  build();
+bool seccomp_install(bool for_builtin) {
+  build(for_builtin);
   struct sock_fprog filter = {.len = length, .filter = program};
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
 }

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Needs no_new_privs; cannot be undone. False with errno. */
-bool seccomp_install(void);
+/* Needs no_new_privs; cannot be undone. `for_builtin`: also without everything that changes who a process is. False with errno. */
+bool seccomp_install(bool for_builtin);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -29,7 +30,8 @@ void stage_open(void *argument) {
   for (size_t i = 0; i < s->layer_count; i++) s->layers[i] = open_path(s->layer_paths[i]);
   s->upper = open_path("workspace/upper");
   s->work = open_path("workspace/work");
-  s->guest = open_path(s->guest_path);
+  s->guest = open(s->guest_path, O_RDONLY | O_CLOEXEC);
+  if (s->guest < 0) fail("cannot open %s", s->guest_path);
   s->bundle = open_if_given(s->bundle_path);
   s->door = open_if_given(s->door_path);
 }
@@ -64,16 +66,12 @@ static void mount_workspace(const struct stage_layers *s) {
   mount_overlay(lowers, s->layer_count + 1, s->upper, s->work, STAGE "/workspace");
 }
 
-static void bind_path(int fd, const char *target) {
-  char source[64];
-  snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
-  if (mount(source, target, NULL, MS_BIND, NULL) < 0) fail("cannot bind %s", target);
-}
-
 static void bind_folder(int fd, const char *target) {
+  char source[64];
   if (fd < 0) return;
   make_folder(target);
-  bind_path(fd, target);
+  snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
+  if (mount(source, target, NULL, MS_BIND, NULL) < 0) fail("cannot bind %s", target);
 }
 
 /* SECURITY: layers are shared between workspaces, so nothing in a sandbox gets a writable one (G-05) */
@@ -101,9 +99,24 @@ static void bind_layers(const struct stage_layers *s) {
   }
 }
 
+/* SECURITY: a copy, because mountinfo in the sandbox would name the place of a bound file on the host (G-01) */
+static void copy_guest(int from) {
+  struct stat st;
+  int to = open(STAGE "/guest", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+  if (to < 0 || fstat(from, &st) < 0) fail("cannot make %s", STAGE "/guest");
+  for (off_t left = st.st_size; left > 0;) {
+    ssize_t sent = sendfile(to, from, NULL, (size_t)left);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) fail("cannot copy the guest program");
+    left -= sent;
+  }
+  /* Whatever the umask left; open for writing it could not be executed. */
+  if (fchmod(to, 0755) < 0 || close(to) < 0) fail("cannot copy the guest program");
+}
+
 void stage_mount(const struct stage_layers *s) {
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail("cannot make mounts private");
-  if (mount("cloche", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") < 0) fail("cannot mount the stage");
+  if (mount("cloche", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=8m") < 0) fail("cannot mount the stage");
   mount_overlay(&s->root, 1, s->root_upper, s->root_work, STAGE "/root");
   mount_workspace(s);
   bind_folder(s->baseline, STAGE "/baseline");
@@ -111,8 +124,5 @@ void stage_mount(const struct stage_layers *s) {
   bind_layers(s);
   bind_folder(s->bundle, STAGE "/bundle");
   bind_folder(s->door, STAGE "/door");
-  int file = open(STAGE "/guest", O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
-  if (file < 0) fail("cannot make %s", STAGE "/guest");
-  close(file);
-  bind_path(s->guest, STAGE "/guest");
+  copy_guest(s->guest);
 }

@@ -43,6 +43,7 @@ void staging_name(size_t number, char name[STAGED_NAME]) { snprintf(name, STAGED
 /* SECURITY: links are removed and never entered (G-16) */
 static void discard(int parent, const char *name) {
   struct names names;
+  record_progress();
   if (unlinkat(parent, name, 0) == 0 || unlinkat(parent, name, AT_REMOVEDIR) == 0) return;
   int inner = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (inner < 0 && errno == EACCES) {

@@ -218,6 +218,7 @@ void tree_commit(int folder, const struct tree_step *steps) {
   base = folder;
   before_giving_up(roll_back);
   for (const struct tree_step *s = steps; s; s = s->next) {
+    record_progress();
     if (s->path[0] == 0) {
       if (s->type != 'd') give_up(EISDIR, "\"%s\" is a folder", s->shown);
     } else if (s->type == 'R') {

@@ -111,6 +111,9 @@ bool undo_all(int base) {
     if (fchmodat(parent, name, 0700, 0) != 0) good = false;
     close(parent);
   }
-  for (const struct done *d = newest; d; d = d->before) good = take_back(base, d) && good;
+  for (const struct done *d = newest; d; d = d->before) {
+    record_progress();
+    good = take_back(base, d) && good;
+  }
   return good;
 }

@@ -2,8 +2,8 @@
  * `cloche-guest wall`: what has to happen between the daemon and the wall (bubblewrap or an OCI runtime).
  *
  * It runs with the rights of the user who runs cloche and executes nothing that a sandbox controls. In this order:
- * record the pid, listen for the guest program, join the cgroups, enter a new user and mount namespace, mount the
- * overlays on a private tmpfs, and become the program after `--`. All mounts live in that mount namespace, so they end
+ * record the pid, listen for the guest program, join the cgroups, enter a new user and mount namespace, limit what it
+ * may take of the user's share, mount the overlays on a private tmpfs, and become the program after `--`. All mounts live in that mount namespace, so they end
  * with the sandbox, whatever kills it; the host never sees them and has nothing to unmount.
  */
 #include "wall.h"
@@ -21,6 +21,7 @@
 
 #include "idmap.h"
 #include "launcher.h"
+#include "namespace_limits.h"
 #include "stage.h"
 
 #define STATUS_FD 3       /* pipe from the daemon: "B" once the socket is bound, "E message" on failure */
@@ -128,6 +129,7 @@ int wall_main(int argc, char **argv) {
   for (size_t at = 0; at < options.cgroup_count; at++) write_text(options.cgroups[at], "0");
   if (launcher_status >= 0 && write(launcher_status, "B", 1) != 1) fail("cannot report");
   id_map_enter(&options.map, CLONE_NEWNS, stage_open, &options.stage);
+  if (id_map_given(&options.map)) namespace_limits_set();
   stage_mount(&options.stage);
   /* Copied even when it is that number already: only a copy is without close-on-exec. */
   int passed = fcntl(listener, F_DUPFD, LISTEN_FD + 1);

@@ -25,7 +25,8 @@ enum host_frame {
   HOST_FORGET = 0x0c,
   HOST_CONNECT = 0x0d,
   HOST_LISTEN = 0x0e,
-  HOST_SHUTDOWN = 0x0f
+  HOST_SHUTDOWN = 0x0f,
+  HOST_SIGNAL_TREE = 0x10
 };
 
 enum guest_frame {

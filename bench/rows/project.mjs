@@ -1,18 +1,16 @@
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { interleave } from "../interleave.mjs";
+import { PROJECT_FILES, writeProject } from "../project-tree.mjs";
 import { median, p99 } from "../statistics.mjs";
 import { timeToEnd } from "../timed-command.mjs";
-
-const FILES = 50_000;
-const FOLDERS = 500;
 
 /** @param {import("../bench.mjs").Bench} bench @returns {Promise<import("../table.mjs").Row[]>} */
 export async function measureProject({ installation: { cloche, directory }, rounds, say }) {
   const project = join(directory, "project");
-  say(`writing a project of ${FILES} files`);
+  say(`writing a project of ${PROJECT_FILES} files`);
   writeProject(project);
   const create = (/** @type {string | undefined} */ seed_path) => async () => {
     const start = performance.now();
@@ -41,7 +39,7 @@ export async function measureProject({ installation: { cloche, directory }, roun
   const allowed = 2 * median(empty) + median(node);
   return [
     {
-      what: `create from ${FILES / 1000},000 imported files`,
+      what: `create from ${PROJECT_FILES / 1000},000 imported files`,
       unit: "ms",
       ours_p50: median(ours),
       ours_p99: p99(ours),
@@ -56,16 +54,6 @@ export async function measureProject({ installation: { cloche, directory }, roun
       details: { import_ms: importMs, ...samples },
     },
   ];
-}
-
-/** @param {string} project */
-function writeProject(project) {
-  for (let folder = 0; folder < FOLDERS; folder++) {
-    const path = join(project, `package-${folder % 25}`, `part-${folder}`);
-    mkdirSync(path, { recursive: true });
-    for (let file = 0; file < FILES / FOLDERS; file++)
-      writeFileSync(join(path, `file-${file}.txt`), `${folder} ${file}\n`.repeat(8));
-  }
 }
 
 /** The least that tells one state of a project from another: every folder read, every file looked at, one digest. @param {string} project */
@@ -85,6 +73,6 @@ function scanWithNode(project) {
     }
     digest.update(text);
   }
-  if (count !== FILES || digest.digest().length === 0) throw new Error(`the project has ${count} files`);
+  if (count !== PROJECT_FILES || digest.digest().length === 0) throw new Error(`the project has ${count} files`);
   return performance.now() - start;
 }

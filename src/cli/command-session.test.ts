@@ -107,7 +107,7 @@ describe("workspace exec", () => {
     };
     const io = createMemoryIo({ client });
     expect(await runCli(["ws", "exec", "ws-1", "--timeout-seconds", "1", "--", "true"], io)).toBe(137);
-    expect(io.stderr.text).toBe("note: the command was ended after 1 s\n");
+    expect(io.stderr.text).toBe("note: the command was ended after 1 s; --timeout-seconds gives it longer\n");
   });
 });
 

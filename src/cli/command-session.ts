@@ -84,7 +84,10 @@ async function finish(context: Context, stream: CommandStream, timeoutSeconds: n
     if (context.json) await context.print(result, () => "");
     // Why a command could not be started is in its result alone: there was no process to print it.
     else if (!streamed.has("stderr")) await writeAll(context.io.stderr, result.stderr);
-    if (result.timed_out) context.note(`note: the command was ended after ${secondsText(result, timeoutSeconds)} s`);
+    if (result.timed_out)
+      context.note(
+        `note: the command was ended after ${secondsText(result, timeoutSeconds)} s; --timeout-seconds gives it longer`,
+      );
     return result.exit_code;
   } catch (error) {
     if (errnoOf(error) !== "EPIPE") throw error;

@@ -7,6 +7,7 @@ import { createSeeds } from "../seeds/create-seeds.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
 import { Journal } from "../workspaces/journal.ts";
 import { Layers } from "../workspaces/layers.ts";
+import { Scratch } from "../workspaces/scratch.ts";
 import { Services } from "../workspaces/services/services.ts";
 import { Shells } from "../workspaces/shells/shells.ts";
 import { Workspaces } from "../workspaces/workspaces.ts";
@@ -22,6 +23,7 @@ export function compose({ places, store, log, config, workChanged }: Surrounding
     store,
     journal: new Journal(store, systemClock, log),
     layers: new Layers(places.home, store),
+    scratch: new Scratch(places.home, log),
     backends: new Map<string, Backend>([["container", new ContainerBackend({ home: places.home, idMap })]]),
     environments: createEnvironments(adapters),
     seeds: createSeeds(adapters),

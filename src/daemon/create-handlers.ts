@@ -10,7 +10,7 @@ import type { Verbs } from "./verbs.ts";
 
 /** The verbs as operations of the wire. */
 export function createHandlers(verbs: Verbs): Handlers {
-  return {
+  return keepingAlive(verbs, {
     ...workspaceHandlers(verbs),
     ...commandHandlers(verbs),
     ...fileHandlers(verbs),
@@ -18,5 +18,39 @@ export function createHandlers(verbs: Verbs): Handlers {
     ...serviceHandlers(verbs),
     ...shellHandlers(verbs),
     ...hostHandlers(verbs),
-  };
+  });
+}
+
+type AnyHandler = (input: { workspace_id?: string }, context: unknown) => Promise<unknown>;
+
+/** What says something about a workspace, or ends it, also when its sandbox does not answer. */
+const WITHOUT_SANDBOX: ReadonlySet<string> = new Set<keyof Handlers>([
+  "statusWorkspace",
+  "updateWorkspace",
+  "deleteWorkspace",
+  "stopWorkspace",
+  "resetWorkspace",
+  "logsWorkspace",
+  "createSnapshot",
+  "listSnapshots",
+  "deleteSnapshot",
+  "listServices",
+  "statusService",
+]);
+
+/** No workspace expires while a call about it goes on. */
+function keepingAlive({ workspaces }: Verbs, handlers: Handlers): Handlers {
+  const wrapped = Object.entries(handlers as unknown as Record<string, AnyHandler>).map(
+    ([name, handle]): [string, AnyHandler] => [
+      name,
+      async (input, context) => {
+        const { workspace_id: id } = input;
+        return id === undefined
+          ? await handle(input, context)
+          : await workspaces.during(id, !WITHOUT_SANDBOX.has(name), () => handle(input, context));
+      },
+    ],
+  );
+  // The same handlers under the same names, which the compiler does not see through the entries.
+  return Object.fromEntries(wrapped) as unknown as Handlers;
 }

@@ -59,7 +59,9 @@ describe("runBuildCommand()", () => {
     builder.kill("SIGKILL");
     // The commands have the other end of this pipe: it closes when the last of them is gone.
     builder.stdout.resume();
+    const ended = once(builder, "exit");
     await once(builder.stdout, "close");
+    await ended;
     expect(builder.signalCode).toBe("SIGKILL");
   });
 });

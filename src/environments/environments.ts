@@ -32,10 +32,16 @@ interface EnsureOptions {
   signal?: AbortSignal | undefined;
 }
 
+/**
+ * SECURITY: run by a user, a sandbox keeps that user's groups, which the kernel does not let go of: what they alone may read would show. In `/opt`
+ * such files are common, in `/usr` they are the distribution's own and few (G-01).
+ */
+const closedFolders = (idMap: IdMap): string[] => (idMap.kind === "single" ? ["/opt"] : []);
+
 export function createEnvironments(options: EnvironmentsOptions): Environments {
   const { cachePath, idMap, log, clock = systemClock } = options;
   const definitions = options.definitions ?? [
-    createHostDefinition({ hidden: [homedir(), cachePath] }),
+    createHostDefinition({ hidden: [homedir(), cachePath, ...closedFolders(idMap)] }),
     ...debianDefinitions(),
   ];
   const cache = new EnvironmentCache(cachePath, idMap.kind);

@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { failure } from "../model/error-codes.ts";
 import type { GuestClient } from "./client.ts";
 import { fileError, memberError } from "./file-errors.ts";
@@ -14,7 +15,11 @@ export interface BuiltinCall {
   readonly input?: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | undefined;
   /** Whether an error is about something below `path`, which the guest's message names. */
   readonly namesMember?: boolean | undefined;
+  /** Whether it tells paths below `path`, which may be too long to be told. */
+  readonly walks?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
+  /** After which a builtin that says nothing, while there is nothing else to wait for, is given up. */
+  readonly stallMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -22,6 +27,10 @@ export type ContentRecord = Exclude<GuestRecord, { kind: "error" }>;
 
 /** Work that its host has left behind must not stay in the sandbox for ever. */
 const DEFAULT_TIMEOUT_MS = 3_600_000;
+/** Long work tells every second that it goes on. */
+const DEFAULT_STALL_MS = 30_000;
+const STALL_CHECKS = 4;
+const SIGKILL = 9;
 /** Lets the builtin remove its temporary file. */
 const SIGTERM = 15;
 
@@ -50,6 +59,7 @@ export async function* runBuiltin(
     process.abandonOutput(cancelled(call));
   };
   call.signal?.addEventListener("abort", onAbort, { once: true });
+  const stall = watchForStall(process, input, call);
   try {
     const decoder = new RecordDecoder();
     for await (const { channel, data } of process.output()) {
@@ -63,13 +73,15 @@ export async function* runBuiltin(
     if (!decoder.finished) await explainEnd(process, call, input);
   } finally {
     call.signal?.removeEventListener("abort", onAbort);
+    clearInterval(stall);
     stop(process);
     input.stop();
   }
 }
 
 function recordedError(call: BuiltinCall, errno: number, message: string): Error {
-  const make = call.namesMember ? memberError : fileError;
+  const below = call.namesMember || (call.walks && errno === constants.errno.ENAMETOOLONG);
+  const make = below ? memberError : fileError;
   return make(call.action, call.path, errno, message);
 }
 
@@ -83,6 +95,31 @@ async function explainEnd(process: GuestProcess, call: BuiltinCall, input: Input
     throw failure("FILE_FAILED", `Cannot ${call.action} "${call.path}": it was ended by signal ${exit.code}`);
   }
   throw protocolError("file work that ended without its last record");
+}
+
+/**
+ * SECURITY: where the builtin has the same user as commands, one of them can stop it; that must not hold a caller for ever (G-08). A slow consumer
+ * of the records and a slow producer of the input are no fault of the guest's.
+ */
+function watchForStall(process: GuestProcess, input: InputFeed, call: BuiltinCall): NodeJS.Timeout {
+  const { stallMs = DEFAULT_STALL_MS } = call;
+  const period = stallMs / STALL_CHECKS;
+  let silent = 0;
+  const check = () => {
+    // Several looks, because after this program itself was held up what the guest said may still wait to be read.
+    silent = Math.min(process.silentMs, input.waitedMs) < period ? 0 : silent + 1;
+    if (silent < STALL_CHECKS) return;
+    clearInterval(timer);
+    process.signal(SIGKILL, "tree");
+    process.abandonOutput(
+      failure("SANDBOX_LOST", `Cannot ${call.action} "${call.path}": the sandbox does not answer`, {
+        hint: "A command in the sandbox may hold up file work; end it, or delete the workspace",
+      }),
+    );
+  };
+  const timer = setInterval(check, period);
+  timer.unref();
+  return timer;
 }
 
 function cancelled(call: BuiltinCall): Error {
@@ -100,10 +137,17 @@ class InputFeed {
   failure: Error | undefined;
   readonly #process: GuestProcess;
   #stopped = false;
+  /** Since when the input is the guest's to take, or all sent; undefined while more of it is awaited. */
+  #givenAt: number | undefined = 0;
 
   constructor(process: GuestProcess, input: BuiltinCall["input"]) {
     this.#process = process;
     if (input !== undefined) void this.#feed(input);
+  }
+
+  /** Milliseconds for which this has not waited for more input. */
+  get waitedMs(): number {
+    return this.#givenAt === undefined ? 0 : performance.now() - this.#givenAt;
   }
 
   stop(): void {
@@ -112,10 +156,14 @@ class InputFeed {
 
   async #feed(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     try {
+      this.#givenAt = undefined;
       for await (const data of input) {
+        this.#givenAt = performance.now();
         await this.#process.write(data);
         if (this.#stopped || this.#process.done) return;
+        this.#givenAt = undefined;
       }
+      this.#givenAt = performance.now();
       this.#process.endInput();
     } catch (error) {
       this.failure = error instanceof Error ? error : new Error(String(error));

@@ -11,6 +11,7 @@ import {
   pingFrame,
   readHello,
   readPong,
+  signalTreeFrame,
   u32Frame,
   type GuestExit,
   type Hello,
@@ -117,6 +118,18 @@ export class GuestClient implements AsyncDisposable {
     const number = uint(process, "process number", 0xffff_ffff);
     const request = new GuestRequest(this.#link, `forget process ${number}`, { wantsList: false });
     this.#link.send(u32Frame(HOST.FORGET, request.stream, number));
+    await request.done.promise;
+  }
+
+  /**
+   * To everything that descends from a process, also after it has ended itself; its output stays. With SIGKILL, resolves when nothing is left, or
+   * the guest gave up on it. Rejects with COMMAND_NOT_FOUND when the guest does not know the process.
+   */
+  async signalTree(process: number, signo: number): Promise<void> {
+    const number = uint(process, "process number", 0xffff_ffff);
+    const signal = uint(signo, "signal number", 255);
+    const request = new GuestRequest(this.#link, `signal what process ${number} left`, { wantsList: false });
+    this.#link.send(signalTreeFrame(request.stream, number, signal));
     await request.done.promise;
   }
 

@@ -17,6 +17,8 @@ export interface FileCall {
   readonly signal?: AbortSignal | undefined;
   /** The path as the user gave it, for messages; else the path itself. */
   readonly shownPath?: string | undefined;
+  /** After which a sandbox that says nothing is given up; half a minute when not given. */
+  readonly stallMs?: number | undefined;
 }
 
 const DEFAULT_MAX_ENTRIES = 100_000;
@@ -48,7 +50,7 @@ export class GuestFiles {
   ): Promise<GuestEntry[]> {
     const max = call.maxEntries ?? DEFAULT_MAX_ENTRIES;
     const argv = ["list", root, path, call.recursive ? "1" : "0", String(max + 1)];
-    return this.#collect(this.#run("list", path, argv, call), max, pickEntry);
+    return this.#collect(this.#run("list", path, argv, call, { walks: true }), max, pickEntry);
   }
 
   /** `chunks` has to be read to its end or left; an error in the middle of the content is thrown there. */
@@ -92,7 +94,7 @@ export class GuestFiles {
   ): Promise<number> {
     const mode = call.mode === undefined ? "-" : call.mode.toString(8);
     const input = content instanceof Uint8Array ? [content] : content;
-    return this.#finish(this.#run("write", path, ["write", root, path, mode], call, input));
+    return this.#finish(this.#run("write", path, ["write", root, path, mode], call, { input }));
   }
 
   /** Parents too; an existing folder is fine. */
@@ -110,7 +112,7 @@ export class GuestFiles {
 
   /** `path` itself first, with an empty path, then what is below. Sockets, devices and pipes are left out. */
   treeOut(root: GuestRoot, path: GuestPath, call: FileCall = {}): AsyncGenerator<TreeItem, void, undefined> {
-    return decodeTree(this.#run("take out", path, ["tree-out", root, path], call));
+    return decodeTree(this.#run("take out", path, ["tree-out", root, path], call, { walks: true }));
   }
 
   /**
@@ -123,14 +125,15 @@ export class GuestFiles {
     items: AsyncIterable<TreeChange> | Iterable<TreeChange>,
     call: FileCall = {},
   ): Promise<number> {
-    return this.#finish(this.#run("put in", path, ["tree-in", root, path], call, encodeTree(items), true));
+    const more = { input: encodeTree(items), namesMember: true };
+    return this.#finish(this.#run("put in", path, ["tree-in", root, path], call, more));
   }
 
   /** What differs from the baseline, sorted by path. TOO_MANY_ENTRIES when there is more than `maxEntries`. */
   async changes(call: FileCall & { maxEntries?: number | undefined } = {}): Promise<FileChange[]> {
     const max = call.maxEntries ?? DEFAULT_MAX_ENTRIES;
     const shownPath = call.shownPath ?? "/workspace";
-    const run = this.#run("compare", shownPath, ["changes", String(max + 1)], { ...call, shownPath });
+    const run = this.#run("compare", shownPath, ["changes", String(max + 1)], { ...call, shownPath }, { walks: true });
     return this.#collect(run, max, pickChange);
   }
 
@@ -138,12 +141,11 @@ export class GuestFiles {
     action: string,
     path: GuestPath,
     argv: readonly GuestPath[],
-    { signal, shownPath }: FileCall,
-    input?: BuiltinCall["input"],
-    namesMember = false,
+    { signal, shownPath, stallMs }: FileCall,
+    more: Pick<BuiltinCall, "input" | "namesMember" | "walks"> = {},
   ): AsyncGenerator<ContentRecord, void, undefined> {
     const shown = shownPath ?? (typeof path === "string" ? path : Buffer.from(path).toString("utf8"));
-    return runBuiltin(this.#client, { argv, user: this.#user, action, path: shown, input, signal, namesMember });
+    return runBuiltin(this.#client, { argv, user: this.#user, action, path: shown, signal, stallMs, ...more });
   }
 
   async #finish(records: AsyncGenerator<ContentRecord, void, undefined>): Promise<number> {

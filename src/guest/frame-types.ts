@@ -29,6 +29,7 @@ export const HOST = {
   CONNECT: 0x0d,
   LISTEN: 0x0e,
   SHUTDOWN: 0x0f,
+  SIGNAL_TREE: 0x10,
 } as const;
 
 /** Frames that the guest sends. */

@@ -35,6 +35,7 @@ export class GuestLink {
   #highestGuestStream = 0;
   #buffered = 0;
   #paused = false;
+  #listensSince = 0;
   #corked = false;
   #drained: Deferred<undefined> | undefined;
   #over: ClocheError | undefined;
@@ -100,6 +101,11 @@ export class GuestLink {
     return this.#drained.promise;
   }
 
+  /** Since when frames are read as they come; undefined while they are not, because too much waits for its readers. */
+  get listensSince(): number | undefined {
+    return this.#paused ? undefined : this.#listensSince;
+  }
+
   /** Output came in (positive) or was read (negative). */
   buffer(bytes: number): void {
     this.#buffered += bytes;
@@ -108,6 +114,7 @@ export class GuestLink {
       this.#stream.pause();
     } else if (this.#paused && this.#buffered < MAX_BUFFERED_BYTES / 2) {
       this.#paused = false;
+      this.#listensSince = performance.now();
       this.#stream.resume();
     }
   }

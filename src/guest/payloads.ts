@@ -216,6 +216,13 @@ export function u32Frame(type: number, stream: number, value: number): Buffer {
   return frame;
 }
 
+export function signalTreeFrame(stream: number, process: number, signal: number): Buffer {
+  const frame = startFrame(HOST.SIGNAL_TREE, stream, 5);
+  frame.writeUInt32LE(process, HEADER_BYTES);
+  frame[HEADER_BYTES + 4] = signal;
+  return frame;
+}
+
 export function resizeFrame(stream: number, cols: number, rows: number): Buffer {
   const frame = startFrame(HOST.RESIZE, stream, 4);
   frame.writeUInt16LE(cols, HEADER_BYTES);

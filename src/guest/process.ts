@@ -63,6 +63,9 @@ export class GuestProcess implements LinkStream {
   #abandoned: Error | undefined;
   #reader: "none" | "output" | "discard" = "none";
   #outputCame: Deferred<undefined> | undefined;
+  /** Since when `output()` waits; undefined while its reader is busy. */
+  #waitsSince: number | undefined;
+  #heardAt = 0;
 
   /** Throws when the link is over or the frame cannot be made. */
   constructor(link: GuestLink, { frame, from, refused }: ProcessStart) {
@@ -86,6 +89,13 @@ export class GuestProcess implements LinkStream {
     return this.#done;
   }
 
+  /** Milliseconds for which `output()` has waited without a word from the guest about this process; 0 while its reader is busy. */
+  get silentMs(): number {
+    const { listensSince } = this.#link;
+    if (this.#waitsSince === undefined || listensSince === undefined) return 0;
+    return performance.now() - Math.max(this.#waitsSince, this.#heardAt, listensSince);
+  }
+
   /** Chunks in order of arrival, for one reader; credit is given when the reader comes back. Leaving it early discards the rest. */
   async *output(): AsyncGenerator<ProcessOutput, void, undefined> {
     if (this.#reader !== "none") throw failure("INTERNAL", "The output of a process can be read once");
@@ -106,7 +116,9 @@ export class GuestProcess implements LinkStream {
           return;
         } else {
           this.#outputCame = new Deferred();
+          this.#waitsSince = performance.now();
           await this.#outputCame.promise;
+          this.#waitsSince = undefined;
         }
       }
     } finally {
@@ -163,6 +175,7 @@ export class GuestProcess implements LinkStream {
 
   /** @internal */
   receive(type: number, payload: Buffer): void {
+    this.#heardAt = performance.now();
     switch (type) {
       case GUEST.STARTED:
         this.#onStarted(payload);

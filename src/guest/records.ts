@@ -32,6 +32,7 @@ export interface FileChange {
   readonly pathBytes: Buffer;
 }
 
+/** PROGRESS is not among them: it says only that the builtin goes on. */
 export type GuestRecord =
   | { readonly kind: "entry"; readonly entry: GuestEntry }
   /** A piece of content, a view; one BYTES record may come as several. */
@@ -46,7 +47,16 @@ const MAX_MESSAGE_BYTES = 4096;
 /** The largest record that is gathered: an ENTRY with the longest path and target. */
 const MAX_RECORD_BYTES = 30 + 2 * MAX_PATH_BYTES;
 
-const KIND = { ENTRY: 0x45, BYTES: 0x42, FILE_END: 0x5a, CHANGE: 0x43, ERROR: 0x58, DONE: 0x2e, REMOVE: 0x52 } as const;
+const KIND = {
+  ENTRY: 0x45,
+  BYTES: 0x42,
+  FILE_END: 0x5a,
+  CHANGE: 0x43,
+  ERROR: 0x58,
+  DONE: 0x2e,
+  REMOVE: 0x52,
+  PROGRESS: 0x50,
+} as const;
 const NONE = 0x2d;
 const TYPES = new Map<number, EntryType>([
   [0x66, "file"],
@@ -119,6 +129,8 @@ export class RecordDecoder {
       case KIND.FILE_END:
         yield { kind: "file-end" };
         break;
+      case KIND.PROGRESS:
+        break;
       case KIND.CHANGE:
         yield { kind: "change", change: readChange(reader) };
         break;
@@ -140,6 +152,7 @@ function recordBytes(bytes: Buffer): number {
     case undefined:
       return 1;
     case KIND.FILE_END:
+    case KIND.PROGRESS:
       return 1;
     case KIND.BYTES:
       return 5;

@@ -7,7 +7,7 @@ const streamed = (redactor: Redactor, chunks: readonly string[]): string => {
   return Buffer.concat([...chunks.map((chunk) => stream.push(Buffer.from(chunk))), stream.end()]).toString();
 };
 
-describe("Redactor", () => {
+describe("Redactor (G-17)", () => {
   it("takes values out, wherever they are", () => {
     expect(new Redactor(["s3cret"]).text("a s3cret, s3crets3cret.")).toBe(`a ${REDACTED}, ${REDACTED}${REDACTED}.`);
   });

@@ -143,6 +143,8 @@ export class DaemonConnection {
         this.#throwIfClosed();
         if (error.absent && !start) throw error;
         if (count === MAX_ATTEMPTS || (error.taken && !REPEATABLE.has(operation))) throw unreachable(error);
+        // What lies idle leads to the same daemon: another attempt is to make a connection of its own.
+        for (const agent of [this.#calls, this.#streams]) agent.dropIdle();
         if (error.absent) await unlessAborted(this.#startOnce(), signal);
       }
     }

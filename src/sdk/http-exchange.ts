@@ -30,6 +30,11 @@ export class SocketAgent extends Agent {
     this.#path = path;
   }
 
+  /** Closes connections that no request uses. */
+  dropIdle(): void {
+    for (const socket of Object.values(this.freeSockets).flat()) socket?.destroy();
+  }
+
   override createConnection(): Duplex {
     refuseForeignSocket(this.#path);
     const address = openSocketAddress(this.#path);

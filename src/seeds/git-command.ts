@@ -25,6 +25,8 @@ const FORCED: readonly (readonly [string, string])[] = [
   ["core.untrackedCache", "false"],
   ["core.hooksPath", "/dev/null"],
   ["core.pager", "cat"],
+  // SECURITY: an index of packs names packs by path, also those of another repository (G-01)
+  ["core.multiPackIndex", "false"],
 ];
 
 function gitEnvironment(options: GitOptions): Record<string, string> {

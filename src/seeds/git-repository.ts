@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { errnoOf } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
+import { borrowsObjects } from "./borrowed-objects.ts";
 import { joined, parentOf, shown, toBytePath, toFs, type BytePath } from "./byte-path.ts";
 import { SourceChanged, sourceFailure } from "./seed-errors.ts";
 
@@ -51,10 +52,13 @@ function linkedRepository(folder: BytePath, dotGit: BytePath): GitRepository | u
       },
     );
   }
-  const common = readSmallFile(joined(gitDir, "commondir"))?.toString("latin1").trimEnd();
+  const common = readSmallFile(joined(gitDir, "commondir"))
+    ?.toString("latin1")
+    .replace(/[\r\n]+$/, "");
   const commonDir = common === undefined ? gitDir : real(absolute(gitDir, common));
   if (commonDir === undefined) return undefined;
-  return { workTree: folder, gitDir, commonDir, owned: pointsBack(folder, gitDir, commonDir) };
+  const owned = pointsBack(folder, gitDir, commonDir) && !leadsElsewhere(gitDir, commonDir);
+  return { workTree: folder, gitDir, commonDir, owned };
 }
 
 /**
@@ -65,19 +69,36 @@ function pointsBack(folder: BytePath, gitDir: BytePath, commonDir: BytePath): bo
   const own = real(folder);
   if (gitDir !== commonDir) {
     const back = readSmallFile(joined(gitDir, "gitdir"))?.toString("latin1").trimEnd();
-    return parentOf(gitDir) === joined(commonDir, "worktrees") && back !== undefined && real(parentOf(back)) === own;
+    return (
+      parentOf(gitDir) === joined(commonDir, "worktrees") &&
+      back !== undefined &&
+      real(parentOf(absolute(gitDir, back))) === own
+    );
   }
   const config = readSmallFile(joined(gitDir, "config"))?.toString("latin1");
   const workTree = config?.match(/^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$/im)?.[1];
-  return workTree !== undefined && real(absolute(gitDir, workTree)) === own && !leadsElsewhere(gitDir);
+  return workTree !== undefined && real(absolute(gitDir, workTree)) === own;
 }
 
-/** SECURITY: the same trick with a link or a `commondir` inside `.git` (G-01). */
-function leadsElsewhere(gitDir: BytePath): boolean {
-  if (lstatSync(toFs(joined(gitDir, "commondir")), { throwIfNoEntry: false })) return true;
-  return ["HEAD", "config", "index", "info", "objects", "packed-refs", "refs"].some((name) =>
-    lstatSync(toFs(joined(gitDir, name)), { throwIfNoEntry: false })?.isSymbolicLink(),
-  );
+const READ_BY_NAME = [
+  "HEAD",
+  "config",
+  "index",
+  "info",
+  "info/grafts",
+  "objects",
+  "packed-refs",
+  "refs",
+  "reftable",
+  "shallow",
+] as const;
+
+/** SECURITY: the same trick with a link, a `commondir` or borrowed objects inside `.git` (G-01). */
+function leadsElsewhere(gitDir: BytePath, commonDir = gitDir): boolean {
+  if (lstatSync(toFs(joined(commonDir, "commondir")), { throwIfNoEntry: false })) return true;
+  const linked = (folder: BytePath) =>
+    READ_BY_NAME.some((name) => lstatSync(toFs(joined(folder, name)), { throwIfNoEntry: false })?.isSymbolicLink());
+  return linked(commonDir) || (gitDir !== commonDir && linked(gitDir)) || borrowsObjects(joined(commonDir, "objects"));
 }
 
 function looksLikeGitDir(gitDir: BytePath): boolean {

@@ -93,6 +93,8 @@ function hashesIn(content: Buffer): string[] {
 /** Regular files below a folder, links never followed. */
 function filesBelow(base: BytePath, folder: BytePath): BytePath[] {
   const found: BytePath[] = [];
+  // SECURITY: the folder itself may be a link to the user's own files (G-01)
+  if (!lstatSync(toFs(joined(base, folder)), { throwIfNoEntry: false })?.isDirectory()) return found;
   for (const name of namesMaybe(joined(base, folder))) {
     const path = joined(folder, name);
     const stat = lstatSync(toFs(joined(base, path)), { throwIfNoEntry: false });

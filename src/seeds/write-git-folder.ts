@@ -10,7 +10,7 @@ import type { TreeWriter } from "./tree-writer.ts";
 
 /**
  * Writes a self-contained `.git`. Objects come as one pack of what the refs and the index reach: a blob that was added and taken out
- * again stays home, and borrowed object stores, linked worktrees and submodules need no case of their own.
+ * again stays home, and linked worktrees and submodules need no case of their own.
  * `scratch` is an empty place for the pack on the same file system.
  */
 export async function writeGitFolder(

@@ -7,6 +7,7 @@ import type { Store } from "../contracts/store.ts";
 import type { Config } from "../model/config.ts";
 import type { Journal } from "./journal.ts";
 import type { Layers } from "./layers.ts";
+import type { Scratch } from "./scratch.ts";
 
 /** What the verbs need; the composition root picks it. */
 export interface Dependencies {
@@ -14,6 +15,7 @@ export interface Dependencies {
   readonly store: Store;
   readonly journal: Journal;
   readonly layers: Layers;
+  readonly scratch: Scratch;
   readonly backends: ReadonlyMap<string, Backend>;
   readonly environments: Environments;
   readonly seeds: Seeds;

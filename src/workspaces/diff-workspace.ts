@@ -1,3 +1,4 @@
+import { isClocheError } from "../base/errors.ts";
 import type { FileChange, GuestFiles } from "../guest/files.ts";
 import { CHANGE_STATUSES, type ChangeStatus, type Diff, type DiffEntry } from "../model/files.ts";
 import { findRenames } from "../policy/find-renames.ts";
@@ -10,6 +11,7 @@ import type { LiveWorkspace } from "./live-workspace.ts";
 const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
 const MAX_CHANGES = 100_000;
+const AT_ONCE = 4;
 
 /** One side of a change; `text` is null where it is not text, or too large. */
 interface Side {
@@ -26,14 +28,7 @@ interface Change {
 /** What differs from the create-time baseline. The guest lists the writable layer, so the cost follows the changes. */
 export async function diffWorkspace(live: LiveWorkspace): Promise<Diff> {
   const reader = new SideReader(await live.files());
-  const changes: Change[] = [];
-  for (const change of await reader.files.changes({ maxEntries: MAX_CHANGES })) {
-    changes.push({
-      change,
-      before: await reader.read("baseline", change),
-      after: await reader.read("workspace", change),
-    });
-  }
+  const changes = await readSides(reader, await reader.files.changes({ maxEntries: MAX_CHANGES }));
   const entries: DiffEntry[] = [];
   for (const entry of toEntries(changes)) {
     entries.push(redactEntry(entry, live.secrets.redactor));
@@ -54,10 +49,29 @@ export async function diffWorkspace(live: LiveWorkspace): Promise<Diff> {
   };
 }
 
+/** A few at a time: most of a small file's reading is waiting. In their order, whichever comes first. */
+async function readSides(reader: SideReader, found: readonly FileChange[]): Promise<Change[]> {
+  const changes: Change[] = [];
+  const rest = found.entries();
+  const work = async () => {
+    for (const [index, change] of rest) {
+      const [before, after] = await Promise.all([reader.read("baseline", change), reader.read("workspace", change)]);
+      changes[index] = { change, before, after };
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return changes;
+}
+
 function redactEntry(entry: DiffEntry, redactor: Redactor): DiffEntry {
   if (redactor.isEmpty) return entry;
-  const { path, patch } = entry;
-  return { ...entry, path: redactor.text(path), ...(patch !== undefined && { patch: redactor.text(patch) }) };
+  const { path, old_path: oldPath, patch } = entry;
+  return {
+    ...entry,
+    path: redactor.text(path),
+    ...(oldPath !== undefined && { old_path: redactor.text(oldPath) }),
+    ...(patch !== undefined && { patch: redactor.text(patch) }),
+  };
 }
 
 /** Reads both sides of changes, as long as there is budget. */
@@ -75,13 +89,30 @@ class SideReader {
         ? [change.oldType, change.oldSize, change.oldMode]
         : [change.newType, change.newSize, change.newMode];
     if (type === undefined) return undefined;
-    if (type === "symlink") return { mode: "120000", text: (await this.files.stat(root, change.pathBytes)).linkTarget };
+    if (type === "symlink") {
+      const found = await unlessUnreadable(this.files.stat(root, change.pathBytes));
+      return { mode: "120000", text: found?.linkTarget ?? null };
+    }
     const side = { mode: gitModeOf("file", mode), text: null };
     // SECURITY: what a sandbox can make the daemon hold for a diff is bounded (G-10).
     if (type !== "file" || size > Math.min(MAX_TEXT_BYTES, this.#left)) return side;
-    const { content } = await this.files.readAll(root, change.pathBytes, { maxBytes: MAX_TEXT_BYTES });
-    this.#left -= content.length;
+    this.#left -= size; // at once, since others are read beside it
+    const found = await unlessUnreadable(this.files.readAll(root, change.pathBytes, { maxBytes: MAX_TEXT_BYTES }));
+    this.#left += size - (found?.content.length ?? 0);
+    if (!found) return side;
+    const { content } = found;
     return isText(content) ? { ...side, text: content.toString("utf8") } : side;
+  }
+}
+
+/** What is closed to its owner, or has changed since it was listed, is an entry without a patch; the others have theirs. */
+async function unlessUnreadable<Found>(reading: Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    const codes: readonly string[] = ["FILE_FAILED", "FILE_NOT_FOUND", "FILE_WRONG_TYPE", "PATH_OUTSIDE_WORKSPACE"];
+    if (isClocheError(error) && codes.includes(error.code)) return undefined;
+    throw error;
   }
 }
 

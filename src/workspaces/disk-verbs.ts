@@ -1,16 +1,17 @@
 import { execFile } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { lstat, mkdtemp, rename, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { lstat, mkdir, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { errnoOf, messageOf } from "../base/errors.ts";
-import { removeTree } from "../base/remove-tree.ts";
 import { failure } from "../model/error-codes.ts";
 import type { DiskExported } from "../model/files.ts";
 import type { OperationInput } from "../model/operations.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { writeExport } from "./export-writer.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
+import { roomFor, withinRoom } from "./room.ts";
 import { tarBytes } from "./tar-bytes.ts";
 
 const run = promisify(execFile);
@@ -20,41 +21,46 @@ const IMAGE_MIN_BYTES = 16 * 1024 * 1024;
 
 /** The whole of `/workspace` of a stopped workspace in one file: a tar, or an ext4 image where `mke2fs` is there. */
 export async function exportDisk(
+  deps: Dependencies,
   live: LiveWorkspace,
   input: OperationInput<"exportWorkspaceDisk">,
 ): Promise<DiskExported> {
   const { output_path: output, format = "tar" } = input;
   await refuseExisting(output);
-  let scratch: string;
+  return await deps.scratch.beside(output, async (scratch) => {
+    await makeScratch(scratch, output);
+    try {
+      const file = join(scratch, "disk");
+      await (format === "tar" ? writeTar(live, file, output) : writeImage(live, file, scratch));
+      await refuseExisting(output);
+      await rename(file, output);
+      return { workspace_id: live.workspaceId, output_path: output, format, size_bytes: (await stat(output)).size };
+    } catch (error) {
+      if (errnoOf(error) === "ENOSPC")
+        throw failure("DISK_FULL", `Cannot export to "${output}": no space is left`, { cause: error });
+      throw error;
+    }
+  });
+}
+
+async function makeScratch(scratch: string, output: string): Promise<void> {
   try {
-    scratch = await mkdtemp(join(dirname(output), `.${basename(output)}.cloche-`));
+    await mkdir(scratch, { mode: 0o700 });
   } catch (error) {
     throw failure("OUTPUT_INVALID", `Cannot export to "${output}": ${messageOf(error)}`, { cause: error });
   }
-  try {
-    const file = join(scratch, "disk");
-    await (format === "tar" ? writeTar(live, file) : writeImage(live, file, scratch));
-    await refuseExisting(output);
-    await rename(file, output);
-    return { workspace_id: live.workspaceId, output_path: output, format, size_bytes: (await stat(output)).size };
-  } catch (error) {
-    if (errnoOf(error) === "ENOSPC")
-      throw failure("DISK_FULL", `Cannot export to "${output}": no space is left`, { cause: error });
-    throw error;
-  } finally {
-    await removeTree(scratch);
-  }
 }
 
-async function writeTar(live: LiveWorkspace, file: string): Promise<void> {
+async function writeTar(live: LiveWorkspace, file: string, output: string): Promise<void> {
   const files = await live.files();
-  await pipeline(tarBytes(files.treeOut("workspace", "")), createWriteStream(file, { flags: "wx", mode: 0o600 }));
+  const items = withinRoom(files.treeOut("workspace", ""), roomFor(output));
+  await pipeline(tarBytes(items), createWriteStream(file, { flags: "wx", mode: 0o600 }));
 }
 
 async function writeImage(live: LiveWorkspace, file: string, scratch: string): Promise<void> {
   const files = await live.files();
   const tree = join(scratch, "tree");
-  const { bytes, entries } = await writeExport(files.treeOut("workspace", ""), tree, {});
+  const { bytes, entries } = await writeExport(withinRoom(files.treeOut("workspace", ""), roomFor(scratch)), tree);
   const size = Math.max(IMAGE_MIN_BYTES, Math.ceil((bytes + entries * 4096) * IMAGE_SLACK));
   try {
     await run("mke2fs", ["-q", "-t", "ext4", "-d", tree, file, `${Math.ceil(size / 1024)}k`], {

@@ -31,7 +31,7 @@ export interface ExecContext {
 /** Between TERM and KILL at a time-out. */
 const GRACE_MS = 1000;
 /** How much later than it should a guest may tell the end of a command. */
-const GUEST_PATIENCE_MS = 5000;
+const GUEST_PATIENCE_MS = 20_000;
 /** `timeout(1)`'s code, for a command that ended in good order when its time was over. */
 const EXIT_TIMED_OUT = 124;
 
@@ -49,8 +49,11 @@ export async function execCommand(
   const guest = await live.guest();
   context.signal?.throwIfAborted();
   const timeoutMs = Math.ceil((request.timeout_seconds ?? DEFAULTS.exec_timeout_seconds) * 1000);
-  const blank = blankResult(live, request.command, cwd);
-  const sequence = deps.journal.begin(live.workspaceId, { ...blank, command: redactCommand(live, request.command) });
+  const blank = blankResult(live, request.command, live.secrets.redactor.text(cwd));
+  const sequence = deps.journal.begin(live.workspaceId, {
+    ...blank,
+    command: redactCommand(live, request.command),
+  });
   context.onSequence?.(sequence);
   const running = startCommand(deps, live, sequence, () =>
     guest.spawn({

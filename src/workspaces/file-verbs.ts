@@ -1,5 +1,3 @@
-import { statfsSync } from "node:fs";
-import { dirname } from "node:path";
 import type { GuestEntry } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Exported, FileContent, FileEntry, FileList, FileWritten } from "../model/files.ts";
@@ -9,6 +7,8 @@ import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-pa
 import type { Dependencies } from "./dependencies.ts";
 import { writeExport } from "./export-writer.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
+import { recordEvent } from "./record-event.ts";
+import { roomFor, withinRoom } from "./room.ts";
 
 const DEFAULT_READ_BYTES = 65_536;
 /** More entries than that in one answer help nobody. */
@@ -66,7 +66,7 @@ export async function writeFile(
   const files = await live.files();
   await files.write("workspace", relative, content, { shownPath: path, ...(mode !== undefined && { mode }) });
   const written = { path: toWorkspaceAbsolute(relative), bytes_written: content.length };
-  deps.store.insertEvent(live.workspaceId, { kind: "file_write", at: deps.clock.now(), ...written });
+  recordEvent(deps, live, { kind: "file_write", at: deps.clock.now(), ...written });
   return { workspace_id: live.workspaceId, ...written };
 }
 
@@ -82,23 +82,15 @@ export async function exportPath(
   if ((await files.stat("workspace", relative, { shownPath: path })).type === "other") {
     throw failure("FILE_WRONG_TYPE", `Cannot export "${path}": it is no file, folder or link`);
   }
-  const items = files.treeOut("workspace", relative, { shownPath: path, signal });
-  const { artifactType } = await writeExport(items, outputPath, { ...(signal && { signal }), ...roomFor(outputPath) });
+  const items = withinRoom(files.treeOut("workspace", relative, { shownPath: path, signal }), roomFor(outputPath));
+  const { artifactType } = await deps.scratch.beside(outputPath, (scratch) =>
+    writeExport(items, outputPath, { scratch, ...(signal && { signal }) }),
+  );
   const exported = {
     workspace_path: toWorkspaceAbsolute(relative),
     output_path: outputPath,
     artifact_type: artifactType,
   };
-  deps.store.insertEvent(live.workspaceId, { kind: "export", at: deps.clock.now(), ...exported });
+  recordEvent(deps, live, { kind: "export", at: deps.clock.now(), ...exported });
   return { workspace_id: live.workspaceId, ...exported };
-}
-
-/** A sparse file is small in the sandbox and may be larger than the host's whole disk. */
-function roomFor(outputPath: string): { maxBytes?: number } {
-  try {
-    const { bavail, bsize } = statfsSync(dirname(outputPath));
-    return { maxBytes: bavail * bsize };
-  } catch {
-    return {}; // a folder that is not there is refused with its own words
-  }
 }

@@ -55,10 +55,15 @@ export class HostTree {
 async function* contentOf(path: Buffer): AsyncGenerator<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    for (;;) {
-      // a new one for each piece, since what was given away may wait to be sent
-      const { bytesRead, buffer } = await file.read({ buffer: Buffer.allocUnsafe(PIECE_BYTES) });
+    // A new one for each piece, since what was given away may wait to be sent.
+    const readPiece = () => file.read({ buffer: Buffer.allocUnsafe(PIECE_BYTES) });
+    for (let piece = readPiece(); ;) {
+      const { bytesRead, buffer } = await piece;
       if (bytesRead === 0) return;
+      if (bytesRead === PIECE_BYTES) {
+        piece = readPiece(); // while this one is sent
+        piece.catch(() => undefined); // told when it is its turn, if it comes to that
+      }
       yield buffer.subarray(0, bytesRead);
       if (bytesRead < PIECE_BYTES) return;
     }

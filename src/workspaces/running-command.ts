@@ -21,6 +21,7 @@ export interface CommandOutput {
 /** A command in a sandbox from the daemon's side: reads its output to the end, keeps what fits, hands the rest on. */
 export class RunningCommand {
   readonly process: GuestProcess;
+  readonly #redactor: Redactor;
   readonly #redacting: { stdout: RedactingStream; stderr: RedactingStream };
   #isGiving = false;
   /** For the caller. */
@@ -30,6 +31,7 @@ export class RunningCommand {
 
   constructor(process: GuestProcess, redactor: Redactor) {
     this.process = process;
+    this.#redactor = redactor;
     this.#redacting = { stdout: redactor.stream(), stderr: redactor.stream() };
   }
 
@@ -53,11 +55,15 @@ export class RunningCommand {
       await this.#give(channel, this.#redacting[channel].end(), sink);
     const exit = await this.process.exit;
     // Said where a shell would say it.
-    if (exit.kind === "failed") await this.#give("stderr", Buffer.from(`cloche: ${exit.message}\n`), sink);
+    if (exit.kind === "failed") {
+      const words = this.#redactor.bytes(Buffer.from(`cloche: ${exit.message}\n`));
+      await this.#give("stderr", words, sink);
+    }
     return exit;
   }
 
   async #take(channel: "stdout" | "stderr", data: Buffer, sink: OutputSink | undefined): Promise<void> {
+    // SECURITY: what a command prints leaves without its secrets (G-17).
     await this.#give(channel, this.#redacting[channel].push(data), sink);
   }
 

@@ -35,7 +35,8 @@ export class Secrets {
   }
 }
 
-/** An error that may quote what is in the sandbox, without the values. */
+// SECURITY: an error may quote what is in the sandbox (G-17).
+/** The same error without the values. */
 export function redactError(error: unknown, redactor: Redactor): unknown {
   if (redactor.isEmpty || !isClocheError(error)) return error;
   const { code, message, hint, details, cause } = error;
@@ -46,7 +47,9 @@ export function redactError(error: unknown, redactor: Redactor): unknown {
   });
 }
 
-function redactValue(value: unknown, redactor: Redactor): unknown {
+/** Every string in it. */
+export function redactValue(value: unknown, redactor: Redactor): unknown {
+  if (redactor.isEmpty) return value;
   if (typeof value === "string") return redactor.text(value);
   if (Array.isArray(value)) return value.map((one) => redactValue(one, redactor));
   if (typeof value !== "object" || value === null) return value;

@@ -1,11 +1,11 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
-import type { ExecResult, Journal } from "../model/exec.ts";
-import { WORKSPACE_ID } from "../model/names.ts";
+import type { ExecResult } from "../model/exec.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { WorkspaceReset } from "../model/snapshot.ts";
-import type { DeletedWorkspace, Workspace, WorkspaceList } from "../model/workspace.ts";
+import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
+import { Adoptions, noAnswer } from "./adoptions.ts";
 import { attachCommand, type AttachRequest } from "./adopt-commands.ts";
 import { type CreateContext, createWorkspace } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -13,39 +13,43 @@ import { type ExecContext, type ExecRequest, execCommand } from "./exec-command.
 import { Expiry } from "./expiry.ts";
 import { forkWorkspace } from "./fork-workspace.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
-import { isVisible, presentWorkspace } from "./present.ts";
+import { isVisible } from "./present.ts";
 import { adoptWorkspace } from "./recover.ts";
 import { resetWorkspace } from "./reset-workspace.ts";
 import type { OutputSink } from "./running-command.ts";
-import { haltSandbox, removeSandboxes, startSandbox } from "./sandbox.ts";
-import { NO_SECRETS, type Secrets } from "./secrets.ts";
+import { getBackend, haltSandbox, removeSandboxes, sandboxDirectory, startSandbox } from "./sandbox.ts";
+import { NO_SECRETS, redactError, type Secrets } from "./secrets.ts";
 import type { Services } from "./services/services.ts";
 import type { Shells } from "./shells/shells.ts";
 import { BASELINE } from "./snapshots.ts";
 import { Turns } from "./turns.ts";
+import { WorkspaceRecords } from "./workspace-records.ts";
 
 type CallContext = Omit<CreateContext, "onLost">;
 
-/** The workspaces of one installation: which there are, which run, and their life from creation to removal. */
-export class Workspaces {
+/** At its start the daemon waits that long for the sandboxes it finds; one that takes longer is taken up when it answers. */
+const ADOPTION_MS = 3000;
+
+/** The workspaces of one installation: which run, and their life from creation to removal. */
+export class Workspaces extends WorkspaceRecords {
   /** What must not overlap on one workspace. */
   readonly turns = new Turns();
-  readonly #deps: Dependencies;
-  readonly #services: Services;
   readonly #shells: Shells;
   readonly #live = new Map<string, LiveWorkspace>();
   /** Values of stopped workspaces too: they are nowhere else. */
   readonly #secrets = new Map<string, Secrets>();
+  readonly #adoptions = new Adoptions((live) => void this.#adopted(live));
+  /** How many calls are under way in each. */
+  readonly #calls = new Map<string, number>();
   readonly #expiry: Expiry;
 
   constructor(deps: Dependencies, services: Services, shells: Shells) {
-    this.#deps = deps;
-    this.#services = services;
+    super(deps, services);
     this.#shells = shells;
     this.#expiry = new Expiry({
       now: () => deps.clock.now(),
       list: () => deps.store.listWorkspaces().filter(isVisible),
-      isBusy: (workspaceId) => (this.#live.get(workspaceId)?.commands.size ?? 0) > 0,
+      isBusy: (workspaceId) => this.#isBusy(workspaceId),
       expire: async (workspaceId) => {
         await this.#remove(workspaceId);
       },
@@ -55,20 +59,24 @@ export class Workspaces {
 
   /** Takes up what an earlier daemon left: adopts what runs, finishes deletions, undoes unfinished creations, removes what nobody stands on. */
   async recover(): Promise<void> {
-    const stored = this.#deps.store.listWorkspaces();
+    const stored = this.deps.store.listWorkspaces();
     // Side by side: a sandbox that does not answer costs the others nothing.
     await Promise.all(stored.map((one) => this.#recoverOne(one)));
-    await this.#deps.layers.prune();
+    await this.deps.layers.prune();
+    await this.deps.scratch.clear();
     this.#expiry.schedule();
   }
 
   /** Whether something would be lost without a daemon: a running sandbox goes on, but nobody looks after it; a stopped one's secrets are here. */
   get needsDaemon(): boolean {
-    return this.#live.size > 0 || [...this.#secrets.values()].some((secrets) => secrets.values.size > 0);
+    return (
+      this.#live.size + this.#adoptions.size > 0 ||
+      [...this.#secrets.values()].some((secrets) => secrets.values.size > 0)
+    );
   }
 
   async create(input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
-    return this.#adopted(await createWorkspace(this.#deps, input, { ...context, onLost: this.#lost }));
+    return this.#adopted(await createWorkspace(this.deps, input, { ...context, onLost: this.#lost }));
   }
 
   async fork(input: OperationInput<"forkWorkspace">, context: CallContext): Promise<Workspace> {
@@ -76,7 +84,7 @@ export class Workspaces {
     return await this.turns.take(workspaceId, async () => {
       const secrets = this.#secrets.get(workspaceId) ?? NO_SECRETS;
       const parent = this.find(workspaceId);
-      return this.#adopted(await forkWorkspace(this.#deps, parent, input, secrets, { ...context, onLost: this.#lost }));
+      return this.#adopted(await forkWorkspace(this.deps, parent, input, secrets, { ...context, onLost: this.#lost }));
     });
   }
 
@@ -86,14 +94,14 @@ export class Workspaces {
   ): Promise<WorkspaceReset> {
     const { workspaceId } = this.find(id);
     return await this.turns.take(workspaceId, async () => {
-      const live = await resetWorkspace(this.#deps, this.find(workspaceId), snapshot, {
+      const live = await resetWorkspace(this.deps, this.find(workspaceId), snapshot, {
         ...this.#context(workspaceId),
         signal,
         progress,
         letGo: () => this.#letGo(workspaceId, "the workspace was reset"),
       });
       this.#live.set(workspaceId, live);
-      this.#deps.workChanged();
+      this.deps.workChanged();
       const { resetCount } = this.find(workspaceId);
       return { workspace_id: workspaceId, reset_count: resetCount, workspace_reset: { snapshot_name: snapshot } };
     });
@@ -105,14 +113,15 @@ export class Workspaces {
     return await this.turns.take(workspaceId, async () => {
       const { state } = this.find(workspaceId);
       if (state === "stopped") return this.status(workspaceId);
-      this.#deps.store.updateWorkspace(workspaceId, {
+      this.deps.store.updateWorkspace(workspaceId, {
         state: "stopped",
         stateReason: null,
-        lastActivityAt: this.#deps.clock.now(),
+        lastActivityAt: this.deps.clock.now(),
       });
       await this.#letGo(workspaceId, "the workspace was stopped");
+      await haltSandbox(this.deps, this.find(workspaceId)); // also one that does not answer
       await this.#endSession(workspaceId, "stopped");
-      this.#deps.store.updateWorkspace(workspaceId, { wall: null });
+      this.deps.store.updateWorkspace(workspaceId, { wall: null });
       return this.status(workspaceId);
     });
   }
@@ -121,11 +130,11 @@ export class Workspaces {
     const { workspaceId } = this.find(id);
     return await this.turns.take(workspaceId, async () => {
       const stored = this.find(workspaceId);
-      if (this.#live.has(workspaceId)) return this.status(workspaceId);
-      await haltSandbox(this.#deps, stored);
-      const live = await startSandbox(this.#deps, stored, { ...this.#context(workspaceId), signal, progress });
-      const now = this.#deps.clock.now();
-      this.#deps.store.updateWorkspace(workspaceId, {
+      if (this.#live.has(workspaceId) || this.#adoptions.has(workspaceId)) return this.status(workspaceId);
+      await haltSandbox(this.deps, stored);
+      const live = await startSandbox(this.deps, stored, { ...this.#context(workspaceId), signal, progress });
+      const now = this.deps.clock.now();
+      this.deps.store.updateWorkspace(workspaceId, {
         state: "started",
         stateReason: null,
         wall: live.wall.record,
@@ -143,41 +152,14 @@ export class Workspaces {
       if (stored.state !== "stopped")
         throw failure("WORKSPACE_NOT_STOPPED", `Workspace ${workspaceId} is ${stored.state}`);
       const { secrets } = this.#context(workspaceId);
-      const live = await startSandbox(this.#deps, stored, { secrets, onLost: () => undefined });
+      const live = await startSandbox(this.deps, stored, { secrets, onLost: () => undefined });
       try {
         return await look(live);
       } finally {
         await live.close("it was only looked at");
-        await haltSandbox(this.#deps, stored);
+        await haltSandbox(this.deps, stored);
       }
     });
-  }
-
-  list(): WorkspaceList {
-    this.#deps.journal.flush(); // the end of a command is activity
-    const workspaces = this.#deps.store
-      .listWorkspaces()
-      .filter(isVisible)
-      .map((stored) => this.#present(stored));
-    return { count: workspaces.length, workspaces };
-  }
-
-  status(id: string): Workspace {
-    this.#deps.journal.flush();
-    return this.#present(this.find(id));
-  }
-
-  update({ workspace_id: id, name, labels, clear_labels: cleared }: OperationInput<"updateWorkspace">): Workspace {
-    const stored = this.find(id);
-    const kept = Object.entries({ ...stored.labels, ...labels }).filter(
-      ([key]) => !cleared?.includes(key) || key in (labels ?? {}),
-    );
-    this.#deps.store.updateWorkspace(stored.workspaceId, {
-      ...(name !== undefined && { name }),
-      labels: Object.fromEntries(kept),
-      lastActivityAt: this.#deps.clock.now(),
-    });
-    return this.status(stored.workspaceId);
   }
 
   async delete(id: string): Promise<DeletedWorkspace> {
@@ -187,26 +169,11 @@ export class Workspaces {
   }
 
   async exec(id: string, request: ExecRequest, context: ExecContext): Promise<ExecResult> {
-    return await execCommand(this.#deps, this.live(id), request, context);
+    return await execCommand(this.deps, this.live(id), request, context);
   }
 
   async attach(id: string, request: AttachRequest, sink: OutputSink, signal: AbortSignal): Promise<ExecResult> {
-    return await attachCommand(this.#deps, this.live(id), request, sink, signal);
-  }
-
-  logs(id: string): Journal {
-    const { workspaceId } = this.find(id);
-    return { workspace_id: workspaceId, entries: this.#deps.journal.entries(workspaceId) };
-  }
-
-  /** The workspace with that id, or with an id that starts so. */
-  find(id: string): StoredWorkspace {
-    const { store } = this.#deps;
-    const matches = WORKSPACE_ID.test(id) ? [id] : /^ws-[0-9a-z]*$/.test(id) ? store.findByPrefix(id) : [];
-    const found = matches.flatMap((one) => store.findWorkspace(one) ?? []).filter(isVisible);
-    if (found.length > 1) throw failure("WORKSPACE_AMBIGUOUS", `More than one workspace id starts with "${id}"`);
-    if (!found[0]) throw failure("WORKSPACE_NOT_FOUND", `There is no workspace "${id}"`);
-    return found[0];
+    return await attachCommand(this.deps, this.live(id), request, sink, signal);
   }
 
   findLive(id: string): LiveWorkspace | undefined {
@@ -218,6 +185,7 @@ export class Workspaces {
     const live = this.findLive(id);
     if (live) return live;
     const { workspaceId, state, stateReason } = this.find(id);
+    if (this.#adoptions.has(workspaceId)) throw noAnswer(workspaceId);
     throw failure(
       "WORKSPACE_NOT_RUNNING",
       `Workspace ${workspaceId} is ${state}${stateReason ? `: ${stateReason}` : ""}`,
@@ -227,23 +195,40 @@ export class Workspaces {
     );
   }
 
-  /** Marks activity that is no command: it moves the expiry. */
-  touch(workspaceId: string): void {
-    this.#deps.store.updateWorkspace(workspaceId, { lastActivityAt: this.#deps.clock.now() });
+  /**
+   * A call about a workspace: as long as it goes on, the workspace does not expire, and what it throws has no secret in it. With `needsSandbox` it begins
+   * when the sandbox has been taken up.
+   */
+  async during<Result>(id: string, needsSandbox: boolean, call: () => Promise<Result>): Promise<Result> {
+    const workspaceId = this.#live.get(id)?.workspaceId ?? this.find(id).workspaceId;
+    if (needsSandbox) await this.#adoptions.settled(workspaceId);
+    const { redactor } = this.#secrets.get(workspaceId) ?? NO_SECRETS;
+    const count = (change: number) => {
+      const calls = (this.#calls.get(workspaceId) ?? 0) + change;
+      if (calls > 0) this.#calls.set(workspaceId, calls);
+      else this.#calls.delete(workspaceId);
+    };
+    count(1);
+    try {
+      return await call();
+    } catch (error) {
+      throw redactError(error, redactor);
+    } finally {
+      count(-1);
+    }
   }
 
   /** Lets go of everything; the sandboxes stay. */
   async close(): Promise<void> {
     this.#expiry.stop();
-    this.#deps.journal.flush();
-    await this.#services.close();
+    this.deps.journal.flush();
+    await this.services.close();
     await Promise.all([...this.#live.values()].map((live) => live.release()));
   }
 
-  #present(stored: StoredWorkspace): Workspace {
-    const { total, running } = this.#services.counts(stored.workspaceId);
-    const commands = this.#deps.store.countCommands(stored.workspaceId);
-    return presentWorkspace(stored, { commands, services: total, runningServices: running });
+  #isBusy(workspaceId: string): boolean {
+    const live = this.#live.get(workspaceId);
+    return this.#calls.has(workspaceId) || (live !== undefined && live.commands.size + live.adopted.size > 0);
   }
 
   #context(workspaceId: string): { secrets: Secrets; onLost: (reason: string) => void } {
@@ -257,7 +242,7 @@ export class Workspaces {
     this.#live.set(live.workspaceId, live);
     this.#secrets.set(live.workspaceId, live.secrets);
     this.#expiry.schedule();
-    this.#deps.workChanged();
+    this.deps.workChanged();
     return this.status(live.workspaceId);
   }
 
@@ -268,23 +253,21 @@ export class Workspaces {
         await this.#remove(workspaceId);
         return;
       }
-      await removeSandboxes(this.#deps, stored, stored.generation);
-      if (stored.state === "stopped") await haltSandbox(this.#deps, stored);
+      await removeSandboxes(this.deps, stored, stored.generation);
+      if (stored.state === "stopped") await haltSandbox(this.deps, stored);
       if (stored.state !== "started") return;
-      const live = await adoptWorkspace(
-        this.#deps,
-        stored,
-        (reason) => this.#lost(workspaceId, reason),
-        (one) => Promise.all([this.#services.adopt(one), this.#shells.adopt(one)]),
-      );
-      if (!live) {
+      const directory = sandboxDirectory(this.deps.home, stored);
+      const wall = stored.wall && (await getBackend(this.deps, stored.backend).adopt(directory, stored.wall));
+      if (!wall) {
         this.#lost(workspaceId, "the sandbox ended while no daemon was running");
         return;
       }
-      this.#live.set(workspaceId, live);
-      this.#secrets.set(workspaceId, live.secrets);
+      const onLost = (reason: string) => this.#lost(workspaceId, reason);
+      const alsoAdopt = (live: LiveWorkspace) => Promise.all([this.services.adopt(live), this.#shells.adopt(live)]);
+      this.#adoptions.begin(workspaceId, () => adoptWorkspace(this.deps, stored, wall, onLost, alsoAdopt));
+      await this.#adoptions.settled(workspaceId, ADOPTION_MS);
     } catch (error) {
-      this.#deps.log.warn("could not take up a workspace", { workspaceId, error: String(error) });
+      this.deps.log.warn("could not take up a workspace", { workspaceId, error: String(error) });
     }
   }
 
@@ -292,38 +275,40 @@ export class Workspaces {
   async #letGo(workspaceId: string, reason: string): Promise<void> {
     const live = this.#live.get(workspaceId);
     this.#live.delete(workspaceId);
+    this.#adoptions.forget(workspaceId);
     const closed = live?.close(reason);
-    await Promise.all([closed, this.#services.release(workspaceId, { keepRecords: false })]);
-    this.#deps.workChanged();
+    await Promise.all([closed, this.services.release(workspaceId, { keepRecords: false })]);
+    this.deps.workChanged();
   }
 
   /** What ran in a sandbox that is gone, while its workspace stays: services have ended, shells are no more. */
   async #endSession(workspaceId: string, state: "stopped" | "failed"): Promise<void> {
-    const { store, journal } = this.#deps;
+    const { store, journal } = this.deps;
     journal.loseRunning(workspaceId);
     for (const { shellId } of store.listShells(workspaceId)) store.deleteShell(workspaceId, shellId);
-    await this.#services.release(workspaceId, { keepRecords: true, state });
+    await this.services.release(workspaceId, { keepRecords: true, state });
   }
 
   readonly #lost = (workspaceId: string, reason: string): void => {
     this.#live.delete(workspaceId);
-    const stored = this.#deps.store.findWorkspace(workspaceId);
+    this.#adoptions.forget(workspaceId);
+    const stored = this.deps.store.findWorkspace(workspaceId);
     if (!stored || !isVisible(stored)) return;
-    this.#deps.log.warn("a sandbox ended", { workspaceId, reason });
-    this.#deps.store.updateWorkspace(workspaceId, { state: "failed", stateReason: reason });
+    this.deps.log.warn("a sandbox ended", { workspaceId, reason });
+    this.deps.store.updateWorkspace(workspaceId, { state: "failed", stateReason: reason });
     void this.#endSession(workspaceId, "failed").catch((error: unknown) =>
-      this.#deps.log.error("cannot end a session", { workspaceId, error: String(error) }),
+      this.deps.log.error("cannot end a session", { workspaceId, error: String(error) }),
     );
-    this.#deps.workChanged();
+    this.deps.workChanged();
   };
 
   /** False when somebody else has removed it. */
   async #remove(workspaceId: string): Promise<boolean> {
     return await this.turns.take(workspaceId, async () => {
-      const stored = this.#deps.store.findWorkspace(workspaceId);
+      const stored = this.deps.store.findWorkspace(workspaceId);
       if (!stored) return false;
       try {
-        this.#deps.store.updateWorkspace(workspaceId, { state: "deleting" });
+        this.deps.store.updateWorkspace(workspaceId, { state: "deleting" });
       } catch (error) {
         // What is deleted may be what fills the disk: its files go first then, its record when there is room again.
         if (!isClocheError(error) || error.code !== "DISK_FULL") throw error;
@@ -331,18 +316,18 @@ export class Workspaces {
       await this.#letGo(workspaceId, "the workspace was deleted");
       this.#secrets.delete(workspaceId);
       try {
-        await removeSandboxes(this.#deps, stored);
+        await removeSandboxes(this.deps, stored);
       } catch (error) {
         // Shown again, so that it can be deleted again.
-        this.#deps.store.updateWorkspace(workspaceId, {
+        this.deps.store.updateWorkspace(workspaceId, {
           state: "failed",
           stateReason: `it could not be removed: ${messageOf(error)}`,
         });
         throw error;
       }
-      this.#deps.store.deleteWorkspace(workspaceId);
-      await this.#deps.layers.prune();
-      this.#deps.workChanged();
+      this.deps.store.deleteWorkspace(workspaceId);
+      await this.deps.layers.prune();
+      this.deps.workChanged();
       return true;
     });
   }

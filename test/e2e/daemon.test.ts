@@ -2,19 +2,10 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { identifyProcess, isProcessAlive } from "../../src/base/process-identity.ts";
+import { identifyProcess } from "../../src/base/process-identity.ts";
 import { Cloche } from "../../src/sdk/cloche.ts";
 import { eventually, Installation, PROJECT, processesNaming, withInstallation } from "../helpers/installation.ts";
-
-/** Kills the daemon as nothing can catch it, and waits until the kernel is done with it. */
-async function killDaemon(at: Installation): Promise<number> {
-  const { pid } = await at.sdk.daemonStatus();
-  const identity = pid === null ? undefined : identifyProcess(pid);
-  if (!identity) throw new Error("no daemon to kill");
-  process.kill(identity.pid, "SIGKILL");
-  await eventually(() => expect(isProcessAlive(identity)).toBe(false));
-  return identity.pid;
-}
+import { killDaemon, wallPid } from "../helpers/running-daemon.ts";
 
 describe("the daemon's life", () => {
   it("is started by the first command that needs it, once, also by ten at the same moment", async () => {
@@ -154,7 +145,7 @@ describe("the daemon's life", () => {
     await withInstallation(async (at) => {
       const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
       await killDaemon(at);
-      const outer = Number(readFileSync(join(at.home, "workspaces", id, "wall.pid"), "latin1").split(" ")[0]);
+      const outer = wallPid(at.home, id);
       for (const child of readFileSync(`/proc/${outer}/task/${outer}/children`, "latin1").trim().split(" "))
         process.kill(Number(child), "SIGKILL");
       await eventually(() => expect(identifyProcess(outer)).toBeUndefined());

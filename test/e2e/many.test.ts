@@ -2,23 +2,11 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { cgroupsNaming } from "../helpers/cgroups.ts";
 import { eventually, type Installation, withInstallation } from "../helpers/installation.ts";
+import { wallPid } from "../helpers/running-daemon.ts";
 
 const COUNT = 20;
-
-/** Cgroups of these workspaces, in whichever hierarchy. */
-function cgroupsNaming(ids: readonly string[], folder = "/sys/fs/cgroup", depth = 4): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (!entry.isDirectory()) return [];
-    const path = join(folder, entry.name);
-    const own = ids.some((id) => entry.name.includes(id)) ? [path] : [];
-    try {
-      return depth === 0 ? own : [...own, ...cgroupsNaming(ids, path, depth - 1)];
-    } catch {
-      return own; // went away meanwhile
-    }
-  });
-}
 
 const pidOf = async (at: Installation): Promise<number> => (await at.sdk.daemonStatus()).pid ?? 0;
 const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
@@ -95,7 +83,7 @@ describe("a thousand commands in a row", () => {
       const census =
         'for my $d ("/proc", "/proc/self/fd") { opendir(my $h, $d); print scalar(grep { /^\\d+$/ } readdir $h), "\\n" }';
       const guestState = async () => (await at.sdk.execWorkspace(id, { command: ["perl", "-e", census] })).stdout;
-      const guestPid = Number(readFileSync(join(at.home, "workspaces", id, "wall.pid"), "latin1").split(" ")[0]);
+      const guestPid = wallPid(at.home, id);
       const inner = Number(readFileSync(`/proc/${guestPid}/task/${guestPid}/children`, "latin1").trim().split(" ")[0]);
       const pid = await pidOf(at);
       await run(300); // until the heap has its size

@@ -28,6 +28,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   sdk: 7,
   cli: 8,
   mcp: 8,
+  "use-cases": 8,
 };
 
 /** Narrower than the layers: a client knows the wire, and a surface knows the client. */
@@ -35,6 +36,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   sdk: ["base", "model"],
   cli: ["base", "model", "sdk"],
   mcp: ["base", "model", "sdk"],
+  "use-cases": ["base", "model", "sdk"],
   "index.ts": ["base", "model", "sdk"],
 };
 
@@ -138,6 +140,8 @@ describe("refusal()", () => {
     ["sdk", "contracts"],
     ["cli", "daemon"],
     ["cli", "mcp"],
+    ["use-cases", "cli"],
+    ["use-cases", "daemon"],
     ["index.ts", "cli"],
     ["utilities", "base"],
   ])("keeps %s from importing %s", (from, to) => {
@@ -146,6 +150,7 @@ describe("refusal()", () => {
 
   it.each([
     ["cli", "sdk"],
+    ["use-cases", "sdk"],
     ["daemon", "backends/container"],
     ["workspaces", "contracts"],
     ["index.ts", "sdk"],
@@ -226,7 +231,7 @@ describe("the layers of src/", () => {
 describe("the page for readers", () => {
   it("shows every folder of src/ on the layer that the table has", () => {
     const rows = [...readProjectFile("docs/architecture.md").matchAll(/^\| (\d) \| (.+?) \|/gm)].flatMap(
-      ([, layer, folders = ""]) => [...folders.matchAll(/`src\/([a-z]+)/g)].map((match) => [match[1], Number(layer)]),
+      ([, layer, folders = ""]) => [...folders.matchAll(/`src\/([a-z-]+)/g)].map((match) => [match[1], Number(layer)]),
     );
     const present = [...new Set(files.map((file) => folderOf(file).split("/")[0] ?? ""))].filter(
       (name) => name !== "index.ts",

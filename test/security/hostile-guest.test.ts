@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually, withInstallation } from "../helpers/installation.ts";
+import { guestPids, sandboxFolder } from "../helpers/running-daemon.ts";
 
 /** Takes the place of a guest's socket: what a guest program would do that was taken over. */
 async function impersonate(socketPath: string, talk: (send: (bytes: Buffer) => void) => void): Promise<Server> {
@@ -39,7 +40,7 @@ describe("G-10 a hostile guest", () => {
       const good = await at.sdk.createWorkspace({ environment: "host" });
       const before = await at.sdk.daemonStatus();
       process.kill(before.pid ?? 0, "SIGKILL"); // the next daemon connects anew
-      const socketPath = join(at.home, "workspaces", bad.workspace_id, "guest.sock");
+      const socketPath = join(sandboxFolder(at.home, bad.workspace_id), "guest.sock");
       const server = await impersonate(socketPath, talk);
       try {
         await expect(
@@ -70,7 +71,7 @@ describe("G-10 a hostile guest", () => {
       running.catch(() => undefined);
       const { stdout } = await at.sdk.execWorkspace(bad.workspace_id, { command: "hostname" });
       expect(stdout.trim()).toBe(bad.workspace_id);
-      await killGuest(at.home, bad.workspace_id);
+      for (const pid of guestPids(at.home, bad.workspace_id)) process.kill(pid, "SIGKILL");
       await expect(running).rejects.toThrow(expect.objectContaining({ code: "SANDBOX_LOST" }) as Error);
       await eventually(async () => expect((await at.sdk.statusWorkspace(bad.workspace_id)).state).toBe("failed"));
       await expect(at.sdk.execWorkspace(bad.workspace_id, { command: "true" })).rejects.toThrow(
@@ -82,10 +83,3 @@ describe("G-10 a hostile guest", () => {
     });
   });
 });
-
-async function killGuest(home: string, id: string): Promise<void> {
-  const { readFileSync } = await import("node:fs");
-  const { childrenOf } = await import("../../src/base/process-identity.ts");
-  const outer = Number(readFileSync(join(home, "workspaces", id, "wall.pid"), "latin1").split(" ")[0]);
-  for (const { pid } of childrenOf(outer)) process.kill(pid, "SIGKILL");
-}

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { connectGuest } from "../../src/backends/container/guest-socket.ts";
+import { sandboxFolder } from "../helpers/running-daemon.ts";
 import { useSandbox } from "../helpers/sandbox.ts";
 
 describe("G-02 sockets of the host", () => {
@@ -56,7 +57,7 @@ describe("G-02 sockets of the host", () => {
   it("G-14 the home, the socket, the store and the logs are the user's alone", () => {
     expect(statSync(box.at.home).mode & 0o077).toBe(0);
     for (const name of readdirSync(box.at.home)) expect(statSync(join(box.at.home, name)).mode & 0o077, name).toBe(0);
-    const own = join(box.at.home, "workspaces", box.id);
+    const own = sandboxFolder(box.at.home, box.id);
     expect(statSync(own).mode & 0o077).toBe(0);
     expect(statSync(join(own, "guest.sock")).mode & 0o177).toBe(0);
   });

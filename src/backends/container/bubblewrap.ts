@@ -8,6 +8,7 @@ import {
   STAGE,
   guestCommand,
   layerMounts,
+  maskedHostFolders,
   maskedKernelFiles,
   tmpfsBytes,
 } from "./sandbox-layout.ts";
@@ -26,6 +27,8 @@ export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
     "--bind", `${STAGE}/root`, "/",
     // SECURITY: folders of the host are bound read-only (G-05).
     ...spec.rootfs.hostPaths.flatMap((path) => ["--ro-bind", path, path]),
+    // SECURITY: credentials in the host's global configuration stay out (G-01).
+    ...maskedHostFolders(spec).flatMap((path) => ["--tmpfs", path, "--remount-ro", path]),
     "--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm",
     "--proc", "/proc",
     // SECURITY: kernel files masked (G-07).

@@ -10,6 +10,8 @@ import type { LimitHealth } from "../../model/health.ts";
  * hierarchy, named after the installation and the workspace, so that a later daemon finds it without a record.
  */
 const CONTROLLERS = ["memory", "pids", "cpu"] as const;
+const BUSY_PATIENCE_MS = 1000;
+const BUSY_PAUSE_MS = 5;
 type Controller = (typeof CONTROLLERS)[number];
 
 interface Hierarchy {
@@ -90,16 +92,9 @@ export class Cgroups {
     return [...pids];
   }
 
-  remove(workspaceId: string): void {
+  async remove(workspaceId: string): Promise<void> {
     for (const directory of this.#directories(workspaceId)) {
-      try {
-        // Deepest first: a guest with its own cgroup namespace cannot make any, but an OCI runtime may have.
-        for (const name of readdirSync(directory, { withFileTypes: true }))
-          if (name.isDirectory()) rmdirSync(join(directory, name.name));
-        rmdirSync(directory);
-      } catch (error) {
-        if (errnoOf(error) !== "ENOENT") throw error;
-      }
+      await removeGroup(directory);
       removeUnused(dirname(directory));
     }
   }
@@ -124,6 +119,24 @@ export class Cgroups {
     } catch (error) {
       if (errnoOf(error) !== "EEXIST") throw error;
     }
+  }
+}
+
+/** A process that has ended leaves its cgroup a moment later, which nothing tells; until then the kernel answers EBUSY. */
+export async function removeGroup(directory: string, patienceMs = BUSY_PATIENCE_MS): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      // Deepest first: a guest with its own cgroup namespace cannot make any, but an OCI runtime may have.
+      for (const name of readdirSync(directory, { withFileTypes: true }))
+        if (name.isDirectory()) rmdirSync(join(directory, name.name));
+      rmdirSync(directory);
+      return;
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return;
+      if (errnoOf(error) !== "EBUSY" || performance.now() >= deadline) throw error;
+    }
+    await new Promise((done) => setTimeout(done, BUSY_PAUSE_MS));
   }
 }
 

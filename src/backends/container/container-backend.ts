@@ -76,8 +76,8 @@ export class ContainerBackend implements Backend {
       return new ContainerWall(directory, record, wall, first);
     } catch (error) {
       await wall.kill();
-      // A wall that ended before its hello shows as a lost connection; its own words say more.
-      if (isClocheError(error) && error.code === "SANDBOX_LOST") throw startFailure(logTail(directory), ociRuntime);
+      // A wall that ended before its hello shows as a connection that is lost or refused; its own words say more.
+      if (!isClocheError(error) || error.code === "SANDBOX_LOST") throw startFailure(logTail(directory), ociRuntime);
       throw error;
     } finally {
       ended.catch(() => undefined); // once started, an end is the guest connection's to tell
@@ -102,7 +102,7 @@ export class ContainerBackend implements Backend {
       const identity = identifyProcess(pid);
       if (identity) await new WallProcess(identity, []).kill();
     }
-    this.#cgroups.remove(workspaceId);
+    await this.#cgroups.remove(workspaceId);
   }
 
   async remove(workspaceId: string, directory: string): Promise<void> {

@@ -8,6 +8,7 @@ import {
   STAGE,
   guestCommand,
   layerMounts,
+  maskedHostFolders,
   maskedKernelFiles,
   tmpfsBytes,
 } from "./sandbox-layout.ts";
@@ -77,6 +78,8 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object
     },
     mounts: [
       ...spec.rootfs.hostPaths.map((path) => bind(path, path, "ro", "nosuid", "nodev")),
+      // SECURITY: credentials in the host's global configuration stay out (G-01).
+      ...maskedHostFolders(spec).map((path) => tmpfs(path, "ro", "mode=755", "size=4k")),
       { destination: "/proc", source: "proc", type: "proc", options: ["nosuid", "nodev", "noexec"] },
       tmpfs("/dev", "mode=755", "size=64k"),
       {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import type { WallSpec } from "../../contracts/backend.ts";
 
 /** What a sandbox looks like, whatever program builds the wall. */
@@ -19,6 +19,15 @@ const KERNEL_FILES = [
 
 export function maskedKernelFiles(): string[] {
   return KERNEL_FILES.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
+}
+
+/** Configuration of npm, git and others for the whole host, which may hold a credential, in folders that show through. */
+const HOST_CONFIGURATION = ["/usr/etc", "/usr/local/etc"];
+
+/** Where folders of the host have to be covered by empty ones. */
+export function maskedHostFolders({ rootfs }: Pick<WallSpec, "rootfs">): string[] {
+  const real = HOST_CONFIGURATION.filter((path) => existsSync(path)).map((path) => realpathSync(path));
+  return [...new Set(real)].filter((path) => rootfs.hostPaths.some((shown) => path.startsWith(`${shown}/`)));
 }
 
 /** The layers over the baseline, bottom first: where the launcher staged them, and where the guest program finds them. */

@@ -1,9 +1,9 @@
 import { applyPatch } from "../../workspaces/apply-patch.ts";
 import { diffWorkspace } from "../../workspaces/diff-workspace.ts";
 import { exportDisk } from "../../workspaces/disk-verbs.ts";
+import { recordEvent } from "../../workspaces/record-event.ts";
 import { exportPath, listFiles, readFile, writeFile } from "../../workspaces/file-verbs.ts";
 import type { LiveWorkspace } from "../../workspaces/live-workspace.ts";
-import { redactError } from "../../workspaces/secrets.ts";
 import { pushSync } from "../../workspaces/push-sync.ts";
 import type { Verbs } from "../verbs.ts";
 import type { Handlers } from "../handlers.ts";
@@ -24,13 +24,9 @@ export function fileHandlers({ deps, workspaces }: Verbs): Pick<Handlers, Topic>
   /** A verb that changes files is activity. */
   const changing = async <Result>(id: string, verb: (live: LiveWorkspace) => Promise<Result>): Promise<Result> => {
     const live = workspaces.live(id);
-    try {
-      const result = await verb(live);
-      workspaces.touch(live.workspaceId);
-      return result;
-    } catch (error) {
-      throw redactError(error, live.secrets.redactor);
-    }
+    const result = await verb(live);
+    workspaces.touch(live.workspaceId);
+    return result;
   };
   return {
     listWorkspaceFiles: async (input) => await listFiles(workspaces.live(input.workspace_id), input),
@@ -40,8 +36,7 @@ export function fileHandlers({ deps, workspaces }: Verbs): Pick<Handlers, Topic>
       changing(input.workspace_id, async (live) => {
         const applied = await applyPatch(live, input);
         const files = applied.files.map(({ path, status }) => ({ path, status }));
-        if (applied.changed)
-          deps.store.insertEvent(live.workspaceId, { kind: "patch_apply", at: deps.clock.now(), files });
+        if (applied.changed) recordEvent(deps, live, { kind: "patch_apply", at: deps.clock.now(), files });
         return applied;
       }),
     diffWorkspace: async ({ workspace_id: id }) => await diffWorkspace(workspaces.live(id)),
@@ -51,11 +46,11 @@ export function fileHandlers({ deps, workspaces }: Verbs): Pick<Handlers, Topic>
       changing(input.workspace_id, async (live) => {
         const pushed = await pushSync(deps, live, input, context);
         const { source_path, dest, files } = pushed;
-        deps.store.insertEvent(live.workspaceId, { kind: "sync_push", at: deps.clock.now(), source_path, dest, files });
+        recordEvent(deps, live, { kind: "sync_push", at: deps.clock.now(), source_path, dest, files });
         return pushed;
       }),
     listWorkspaceDisk: (input) => workspaces.inspect(input.workspace_id, (live) => listFiles(live, input)),
     readWorkspaceDisk: (input) => workspaces.inspect(input.workspace_id, (live) => readFile(live, input)),
-    exportWorkspaceDisk: (input) => workspaces.inspect(input.workspace_id, (live) => exportDisk(live, input)),
+    exportWorkspaceDisk: (input) => workspaces.inspect(input.workspace_id, (live) => exportDisk(deps, live, input)),
   };
 }

@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { isClocheError } from "../../base/errors.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import type { GuestExit, ProcessInfo } from "../../guest/process.ts";
@@ -87,8 +88,15 @@ export async function findServiceProcess(guest: GuestClient, serviceName: string
   return (await listServiceProcesses(guest)).find((one) => one.serviceName === serviceName);
 }
 
+/** Ends what a service left running when its first process had ended, such as one that made itself a daemon. Its log stays. */
+export async function endLeftovers(guest: GuestClient, serviceName: string): Promise<void> {
+  const processes = (await listServiceProcesses(guest)).filter((one) => one.serviceName === serviceName);
+  for (const { process } of processes) await guest.signalTree(process, constants.signals.SIGKILL);
+}
+
 /** Ends what there still is of earlier processes of that name and drops their logs. */
 export async function forgetService(guest: GuestClient, serviceName: string): Promise<void> {
+  await endLeftovers(guest, serviceName);
   const processes = (await listServiceProcesses(guest)).filter((one) => one.serviceName === serviceName);
   for (const { process } of processes) await guest.forget(process);
 }

@@ -5,7 +5,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { exitCodeOf } from "../exec-command.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
 import type { PublishedPort } from "./published-port.ts";
-import { signalProcess, watchProcess } from "./service-process.ts";
+import { endLeftovers, signalProcess, watchProcess } from "./service-process.ts";
 
 /** Between TERM and KILL at a stop. */
 const STOP_GRACE_MS = 5000;
@@ -108,6 +108,11 @@ export class ServiceRun {
     }
     await this.#signal(constants.signals.SIGKILL, "tree");
     await this.ended;
+    // A service that had made itself a daemon meanwhile; when the sandbox is gone, so is it.
+    await this.live
+      .guest()
+      .then((guest) => endLeftovers(guest, this.#record.serviceName))
+      .catch(() => undefined);
   }
 
   /** Lets go: ports are closed, the record and the process stay as they are. Idempotent. */

@@ -8,7 +8,7 @@ import type { LiveWorkspace } from "../live-workspace.ts";
 import { planService } from "./plan-service.ts";
 import { PublishedPort } from "./published-port.ts";
 import { readServiceLog, tailLines } from "./service-logs.ts";
-import { findServiceProcess, listServiceProcesses } from "./service-process.ts";
+import { endLeftovers, findServiceProcess, listServiceProcesses } from "./service-process.ts";
 import { isActive, presentService, redactCommand, redactReadiness } from "./service-record.ts";
 import { ServiceRun } from "./service-run.ts";
 import { openPorts, startRun } from "./start-service.ts";
@@ -45,7 +45,7 @@ export class Services {
       const record: StoredService = {
         serviceName,
         command: redactCommand(input.command, live.secrets.redactor),
-        cwd: plan.command.cwd,
+        cwd: live.secrets.redactor.text(plan.command.cwd),
         readiness: input.readiness ? redactReadiness(input.readiness, live.secrets.redactor) : null,
         state: "starting",
         startedAt: this.#deps.clock.now(),
@@ -96,13 +96,14 @@ export class Services {
     };
   }
 
-  /** One that has ended is returned as it is. */
+  /** One that has ended is returned as it is; what it left running ends now. */
   async stop(live: LiveWorkspace, input: OperationInput<"stopService">): Promise<Service> {
     const { workspaceId } = live;
     const { service_name: name } = input;
     // A record that is active without a run: its adoption did not work out.
     if (isActive(this.#find(workspaceId, name)) && !this.#runsOf(workspaceId).get(name)) await this.adopt(live);
     await this.#runsOf(workspaceId).get(name)?.stop();
+    await endLeftovers(await live.guest(), name);
     return this.#present(workspaceId, live, this.#find(workspaceId, name));
   }
 

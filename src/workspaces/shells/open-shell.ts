@@ -30,7 +30,14 @@ export async function openShell(
   const guest = await live.guest();
   const { pids } = live.limits;
   const shellId = `sh-${randomName(8)}`;
-  const stored = { shellId, cwd, cols, rows, state: "running", exitCode: null } as const;
+  const stored = {
+    shellId,
+    cwd: live.secrets.redactor.text(cwd),
+    cols,
+    rows,
+    state: "running",
+    exitCode: null,
+  } as const;
   // Before the spawn: a process without a record would be nobody's.
   deps.store.putShell(live.workspaceId, stored);
   try {

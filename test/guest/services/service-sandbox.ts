@@ -173,6 +173,7 @@ export class ServiceSandbox implements AsyncDisposable {
       environments: undefined as never,
       journal: undefined as never,
       layers: undefined as never,
+      scratch: undefined as never,
       seeds: undefined as never,
       clock: systemClock,
       log: silentLog,

@@ -1,0 +1,22 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const PROJECT_FILES = 50_000;
+const FOLDERS = 500;
+const FILES_PER_FOLDER = PROJECT_FILES / FOLDERS;
+
+/** @param {number} folder @param {number} file */
+const pathOf = (folder, file) => join(`package-${folder % 25}`, `part-${folder}`, `file-${file}.txt`);
+
+/** Writes a project of that many small files. @param {string} project */
+export function writeProject(project) {
+  for (let folder = 0; folder < FOLDERS; folder++) {
+    mkdirSync(join(project, pathOf(folder, 0), ".."), { recursive: true });
+    for (let file = 0; file < FILES_PER_FOLDER; file++)
+      writeFileSync(join(project, pathOf(folder, file)), `${folder} ${file}\n`.repeat(8));
+  }
+}
+
+/** The first files of the project, spread over its folders; relative to it. @param {number} count */
+export const someFiles = (count) =>
+  Array.from({ length: count }, (_, i) => pathOf((i * 49) % FOLDERS, Math.floor(i / FOLDERS) % FILES_PER_FOLDER));
