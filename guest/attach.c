@@ -26,8 +26,9 @@ static bool send_output(struct stream *s, struct channel *channel, int number) {
   return true;
 }
 
+/* Once the process is over, so that END and EXIT leave in one piece: nobody can do anything with the one before the other. */
 static bool send_end(struct stream *s, const struct channel *channel, int number) {
-  bool due = !channel->open && !s->ended[number] && s->offset[number] == channel->ring.end;
+  bool due = process_over(s->process) && !s->ended[number] && s->offset[number] == channel->ring.end;
   if (!due) return false;
   uint8_t head[9];
   put_u64(put_u8(head, (uint8_t)number), channel->ring.end);

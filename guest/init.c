@@ -23,6 +23,8 @@
 #include "lifecycle.h"
 #include "listener.h"
 #include "loop.h"
+#include "machine.h"
+#include "mask.h"
 #include "process.h"
 #include "roots.h"
 #include "seccomp.h"
@@ -38,7 +40,18 @@ struct options {
   const char *hostname;
   char *layers[MAX_LAYERS];
   size_t layer_count;
+  char *masks[MAX_MASKS];
+  size_t mask_count;
 };
+
+static bool take_one_of(char **list, size_t *count, size_t limit, char *value, const char *name) {
+  if (*count == limit) {
+    complain("There are more than %zu times %s", limit, name);
+    return false;
+  }
+  list[(*count)++] = value;
+  return true;
+}
 
 static bool parse_options(int argc, char **argv, struct options *o) {
   struct {
@@ -52,12 +65,11 @@ static bool parse_options(int argc, char **argv, struct options *o) {
       o->stdio = true;
       continue;
     }
-    if (strcmp(argv[i], "--layer") == 0 && i + 1 < argc) {
-      if (o->layer_count == MAX_LAYERS) {
-        complain("There are more than %u layers", MAX_LAYERS);
-        return false;
-      }
-      o->layers[o->layer_count++] = argv[++i];
+    bool layer = strcmp(argv[i], "--layer") == 0;
+    if ((layer || strcmp(argv[i], "--mask") == 0) && i + 1 < argc) {
+      if (layer && !take_one_of(o->layers, &o->layer_count, MAX_LAYERS, argv[i + 1], argv[i])) return false;
+      if (!layer && !take_one_of(o->masks, &o->mask_count, MAX_MASKS, argv[i + 1], argv[i])) return false;
+      i++;
       continue;
     }
     while (at < sizeof table / sizeof *table && strcmp(argv[i], table[at].name) != 0) at++;
@@ -157,7 +169,15 @@ int init_main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
   if (!roots_open(o.workspace, o.upper, o.baseline, o.layers, o.layer_count)) return 1;
   bring_loopback_up();
-  if (o.hostname && sethostname(o.hostname, strlen(o.hostname)) != 0) complain("Cannot set the host name: %s", strerror(errno));
+  /* SECURITY: the kernel is the host's, so what its files tell of the host stays out (G-07) */
+  if (!mask_paths(o.masks, o.mask_count)) {
+    complain("Cannot mask the kernel's files: %s", strerror(errno));
+    return 1;
+  }
+  if (o.hostname && !machine_become(o.hostname)) {
+    complain("Cannot write the machine's id: %s", strerror(errno));
+    return 1;
+  }
   if (chdir("/") != 0) complain("Cannot enter \"/\": %s", strerror(errno));
   harden_self();
   identify();

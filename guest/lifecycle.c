@@ -39,6 +39,11 @@ static void set_result(struct process *p, uint8_t kind, int32_t code) {
   p->code = code;
 }
 
+static void take_status(struct process *p, int status) {
+  if (WIFSIGNALED(status)) set_result(p, EXIT_SIGNAL, WTERMSIG(status));
+  else set_result(p, EXIT_CODE, WEXITSTATUS(status));
+}
+
 static void take_report(struct process *p, const struct shim_report *report) {
   switch (report->kind) {
     case SHIM_STARTED:
@@ -53,8 +58,7 @@ static void take_report(struct process *p, const struct shim_report *report) {
       snprintf(p->message, sizeof p->message, "%.*s", (int)sizeof report->message - 1, report->message);
       break;
     default:
-      if (WIFSIGNALED(report->value)) set_result(p, EXIT_SIGNAL, WTERMSIG(report->value));
-      else set_result(p, EXIT_CODE, WEXITSTATUS(report->value));
+      take_status(p, report->value);
       /* What had to be ended as a whole is over when all of it is. */
       if (p->ending == ENDING_NO) finish(p);
   }
@@ -76,10 +80,12 @@ static void on_status(struct watch *w, uint32_t events) {
   read_reports(w->owner);
 }
 
-static void shim_gone(struct process *p, int status) {
+static void forked_gone(struct process *p, int status) {
   read_reports(p);
   p->shim = 0;
-  if (!p->reaped) set_result(p, EXIT_SIGNAL, WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL);
+  /* A shim ends after it has told of its command, so one that has not was killed. */
+  if (p->flags & SPAWN_BUILTIN) take_status(p, status);
+  else if (!p->reaped) set_result(p, EXIT_SIGNAL, WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL);
   finish(p);
 }
 
@@ -87,13 +93,20 @@ void lifecycle_reap(void) {
   int status;
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
     struct process *p = process_find_shim(pid);
-    if (p) shim_gone(p, status);
+    if (p) forked_gone(p, status);
   }
+}
+
+/* To everything that runs for it. */
+static void signal_all(const struct process *p, int signal_number) {
+  if (p->flags & SPAWN_BUILTIN) kill(p->shim, signal_number);
+  else if (signal_number == SIGKILL) descendants_kill(p->shim);
+  else descendants_signal(p->shim, signal_number);
 }
 
 static void kill_round(struct process *p) {
   if (p->shim == 0) return;
-  descendants_kill(p->shim);
+  signal_all(p, SIGKILL);
   if (++p->kill_rounds >= KILL_ROUNDS) {
     p->given_up = true;
     set_result(p, EXIT_SIGNAL, SIGKILL);
@@ -118,9 +131,9 @@ static void on_timer(struct timer *t) {
     case ENDING_NO:
       p->exit_flags |= EXIT_TIMED_OUT;
       p->ending = ENDING_TERM;
-      descendants_signal(p->shim, SIGTERM);
+      signal_all(p, SIGTERM);
       /* A stopped process could not answer the TERM. */
-      descendants_signal(p->shim, SIGCONT);
+      signal_all(p, SIGCONT);
       timer_set(&p->timer, p->grace_ms);
       break;
     case ENDING_TERM:
@@ -138,6 +151,13 @@ bool lifecycle_start(struct process *p, int status_fd, uint32_t timeout_ms) {
   p->started_us = clock_us();
   if (timeout_ms > 0) timer_set(&p->timer, timeout_ms);
   return loop_watch(&p->status, EPOLLIN);
+}
+
+void lifecycle_forked(struct process *p, pid_t pid) {
+  p->shim = pid;
+  if (!(p->flags & SPAWN_BUILTIN)) return;
+  p->pid = pid;
+  p->known = true;
 }
 
 void lifecycle_fail(struct process *p, int error, const char *message) {
@@ -159,7 +179,7 @@ void process_signal(struct process *p, int signal_number, int scope) {
   } else if (scope == SCOPE_DESCENDANTS && signal_number == SIGKILL) {
     kill_all(p);
   } else if (scope == SCOPE_DESCENDANTS) {
-    descendants_signal(p->shim, signal_number);
+    signal_all(p, signal_number);
   } else if (p->pid > 0 && !p->reaped) {
     /* Once the command was reaped its number may be somebody else's. Before its setsid it has no group yet. */
     if (kill(-p->pid, signal_number) != 0 && errno == ESRCH) kill(p->pid, signal_number);

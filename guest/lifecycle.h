@@ -6,6 +6,8 @@
 
 /* Starts to listen to the shim; takes over the read end of its pipe. */
 bool lifecycle_start(struct process *p, int status_fd, uint32_t timeout_ms);
+/* What was forked for it: a shim, which will tell of its command, or a builtin. */
+void lifecycle_forked(struct process *p, pid_t pid);
 /* Ends a process that never came to be. */
 void lifecycle_fail(struct process *p, int error, const char *message);
 /* Reaps every child that ended. */

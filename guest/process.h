@@ -26,7 +26,7 @@ struct process {
   uint32_t id;
   uint32_t flags; /* of SPAWN */
   char *tag;
-  pid_t shim; /* 0 once it was reaped */
+  pid_t shim; /* what we forked: the shim above a command, or a builtin itself; 0 once it was reaped */
   pid_t pid;  /* of the command; 0 when there never was one */
   struct watch status;
   struct channel output[2];

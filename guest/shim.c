@@ -59,3 +59,9 @@ pid_t shim_fork(const struct command *command, int status_fd) {
   if (pid == 0) shim_main(command, status_fd, parent);
   return pid;
 }
+
+pid_t builtin_fork(const struct command *command, int status_fd) {
+  pid_t pid = fork();
+  if (pid == 0) command_main(command, status_fd);
+  return pid;
+}

@@ -19,5 +19,7 @@ struct shim_report {
 void shim_send(int fd, enum shim_report_kind kind, int32_t value, const char *message);
 /* Forks the shim and, below it, the command. Returns the shim's pid, or -1 with errno. */
 pid_t shim_fork(const struct command *command, int status_fd);
+/* Forks a builtin, which makes no process of its own and so needs no shim. Returns its pid, or -1 with errno. */
+pid_t builtin_fork(const struct command *command, int status_fd);
 
 #endif

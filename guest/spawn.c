@@ -134,14 +134,15 @@ static void start(struct process *p, struct request *q) {
     for (int i = 0; i < 3; i++) q->command.stdio[i] = q->command.terminal ? e.theirs[0] : e.theirs[i];
     ready = adopt_ends(p, q, &e);
   }
-  pid_t shim = ready ? shim_fork(&q->command, e.status_write) : -1;
+  pid_t (*fork_it)(const struct command *, int) = q->command.builtin ? builtin_fork : shim_fork;
+  pid_t pid = ready ? fork_it(&q->command, e.status_write) : -1;
   int error = errno;
   close_all(e.theirs, 3);
   close_all(e.ours, 3);
   close_all(&e.status_read, 1);
   close_all(&e.status_write, 1);
-  if (shim > 0) {
-    p->shim = shim;
+  if (pid > 0) {
+    lifecycle_forked(p, pid);
     return;
   }
   char message[128];

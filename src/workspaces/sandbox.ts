@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../base/errors.ts";
@@ -60,15 +59,16 @@ export async function startSandbox(
   }
 }
 
-/** What is new in every sandbox: the machine's id, and the secrets in memory-backed files that only the guest program may read. */
+/** The secrets, in memory-backed files that only the guest program may read. */
 async function provision(live: LiveWorkspace): Promise<void> {
+  const { values } = live.secrets;
+  if (values.size === 0) return;
   const files = await rootFiles(live);
-  await Promise.all([
-    files.write("system", "etc/machine-id", Buffer.from(`${randomBytes(16).toString("hex")}\n`), { mode: 0o444 }),
-    ...[...live.secrets.values].map(([name, value]) =>
+  await Promise.all(
+    [...values].map(([name, value]) =>
       files.write("system", `${SECRETS_FOLDER}/${name}`, Buffer.from(value), { mode: 0o400 }),
     ),
-  ]);
+  );
 }
 
 /** File work as the sandbox's root, where it has one. */

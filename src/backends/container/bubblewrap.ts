@@ -16,13 +16,14 @@ import {
 /** The argument vector that bubblewrap gets, run by `cloche-guest wall` as root of its user namespace. */
 export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
   const size = String(tmpfsBytes(spec));
+  const single = idMap.kind === "single";
   // prettier-ignore
   return [
     "bwrap",
     // SECURITY: own pid, network (loopback only), ipc, uts and cgroup namespaces; user and mount are made by the launcher (G-03, G-04, G-07).
     "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
     // A user's only id becomes agent's in a second user namespace: bubblewrap starts as root of the first.
-    ...(idMap.kind === "single" ? ["--unshare-user", "--uid", String(AGENT.uid), "--gid", String(AGENT.gid), "--cap-add", "ALL"] : []),
+    ...(single ? ["--unshare-user", "--uid", String(AGENT.uid), "--gid", String(AGENT.gid), "--cap-add", "ALL"] : []),
     "--as-pid-1", "--clearenv", "--hostname", spec.hostname,
     "--bind", `${STAGE}/root`, "/",
     // SECURITY: folders of the host are bound read-only (G-05).
@@ -32,7 +33,7 @@ export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
     "--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm",
     "--proc", "/proc",
     // SECURITY: kernel files masked (G-07).
-    ...maskedKernelFiles().flatMap((path) => (statSync(path).isDirectory() ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path])),
+    ...(single ? maskedKernelFiles().flatMap(mask) : []),
     "--perms", "1777", "--size", size, "--tmpfs", "/tmp",
     "--perms", "0755", "--size", size, "--tmpfs", "/run",
     "--bind", `${STAGE}/workspace`, "/workspace",
@@ -44,5 +45,10 @@ export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
     ...layerMounts(spec).flatMap(({ source, target }) => ["--ro-bind", source, target]),
     "--chdir", "/",
     "--", ...guestCommand(spec, "--listen-fd", String(LISTEN_FD)),
+    // SECURITY: a guest program that may still mount masks them itself, ten times as quickly (G-07).
+    ...(single ? [] : maskedKernelFiles().flatMap((path) => ["--mask", path])),
   ];
 }
+
+const mask = (path: string): string[] =>
+  statSync(path).isDirectory() ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path];

@@ -13,6 +13,11 @@ const CONTROLLERS = ["memory", "pids", "cpu"] as const;
 const BUSY_PATIENCE_MS = 1000;
 const BUSY_PAUSE_MS = 5;
 type Controller = (typeof CONTROLLERS)[number];
+/**
+ * What the launcher, which has one thread, writes to. A thread that moves itself by `tasks` takes no lock of the whole system, which costs up to ten
+ * milliseconds; version 2 has no such file for a cgroup with a memory limit.
+ */
+const JOIN_FILE = { 1: "tasks", 2: "cgroup.procs" } as const;
 
 interface Hierarchy {
   readonly version: 1 | 2;
@@ -73,7 +78,7 @@ export class Cgroups {
       const directory = this.#directory(hierarchy, workspaceId);
       this.#make(hierarchy, directory);
       writeLimit(controller, hierarchy.version, directory, limits);
-      joins.add(join(directory, "cgroup.procs"));
+      joins.add(join(directory, JOIN_FILE[hierarchy.version]));
     }
     return [...joins];
   }

@@ -39,8 +39,8 @@ export const layerMounts = (spec: Pick<WallSpec, "layers">): { source: string; t
 
 /** The guest program's command line in the sandbox. It names nothing of the host. */
 // prettier-ignore
-export const guestCommand = (spec: Pick<WallSpec, "hostname" | "layers">, ...channel: string[]): string[] => [
-  `${GUEST_FOLDER}/guest`, "init", ...channel,
+export const guestCommand = (spec: Pick<WallSpec, "hostname" | "layers">, ...more: string[]): string[] => [
+  `${GUEST_FOLDER}/guest`, "init", ...more,
   "--upper", `${GUEST_FOLDER}/upper`, "--baseline", `${GUEST_FOLDER}/baseline`,
   ...layerMounts(spec).flatMap(({ target }) => ["--layer", target]), "--hostname", spec.hostname,
 ];
