@@ -15,20 +15,39 @@ export interface HostEntry {
 
 const WORLD_READ = 0o004n;
 const WORLD_ENTER = 0o005n;
+/** A folder that changed so lately may have changed again within one tick of the file system's clock. */
+const SETTLED_MS = 2000;
+
+/** What a folder held when it had that stamp. A link cannot be edited in place, so it is the same for as long as its folder is. */
+interface KnownFolder {
+  readonly stamp: string;
+  readonly names: readonly string[];
+  readonly links: Map<string, HostEntry>;
+}
+export type KnownFolders = Map<string, KnownFolder>;
 
 /**
- * Lists what the allowlist lets through. Synchronous on purpose: it is about a thousand small calls, several times faster this way, and
- * happens when a workspace is created.
+ * Lists what the allowlist lets through. Synchronous on purpose: it is many small calls, several times faster this way, and happens when a
+ * workspace is created. `known` remembers folders from one call to the next, which spares the most of them.
  */
-export function listHostEntries(etc: string, allowlist: readonly string[] = ETC_ALLOWLIST): HostEntry[] {
-  const found = new Map<string, HostEntry>();
+export function listHostEntries(
+  etc: string,
+  allowlist: readonly string[] = ETC_ALLOWLIST,
+  known: KnownFolders = new Map(),
+): HostEntry[] {
+  const walk: Walk = { etc, known, found: new Map() };
   for (const pattern of allowlist) {
     for (const path of expand(etc, pattern)) {
-      if (parentsOf(path).every((parent) => found.has(parent) || addParent(etc, parent, found)))
-        collect(etc, path, found);
+      if (parentsOf(path).every((parent) => walk.found.has(parent) || addParent(walk, parent))) collect(walk, path);
     }
   }
-  return [...found.values()];
+  return [...walk.found.values()];
+}
+
+interface Walk {
+  readonly etc: string;
+  readonly known: KnownFolders;
+  readonly found: Map<string, HostEntry>;
 }
 
 /** The file's content, or undefined when it may not be shown after all. */
@@ -50,26 +69,45 @@ export async function readHostFile(etc: string, path: string): Promise<Uint8Arra
   }
 }
 
-function collect(etc: string, path: string, found: Map<string, HostEntry>): void {
+function collect(walk: Walk, path: string, folder?: KnownFolder): void {
   // SECURITY: names that speak of secrets stay out whatever their mode (G-01)
   if (SECRET_NAME.test(path)) return;
+  const { etc, found } = walk;
   const stats = lstatOrNothing(join(etc, path));
   if (!stats) return;
   const stamp = [stats.mode, stats.size, stats.ino, stats.mtimeNs, stats.ctimeNs].join(" ");
   if (stats.isSymbolicLink()) {
-    found.set(path, { path, kind: "link", stamp, target: readlinkSync(join(etc, path)) });
+    const link: HostEntry = { path, kind: "link", stamp, target: readlinkSync(join(etc, path)) };
+    found.set(path, link);
+    folder?.links.set(path, link);
   } else if (stats.isDirectory()) {
     if ((stats.mode & WORLD_ENTER) !== WORLD_ENTER) return;
     found.set(path, { path, kind: "folder", stamp });
-    for (const name of namesIn(join(etc, path))) collect(etc, `${path}/${name}`, found);
+    const inside = openFolder(walk, path, stamp, stats);
+    for (const name of inside.names) {
+      const child = `${path}/${name}`;
+      const link = inside.links.get(child);
+      if (link) found.set(child, link);
+      else collect(walk, child, inside);
+    }
   } else if (stats.isFile() && stats.mode & WORLD_READ) {
     // SECURITY: only what every user of the host may read; sockets, pipes and devices never (G-01, G-02)
     found.set(path, { path, kind: "file", stamp });
   }
 }
 
+function openFolder({ etc, known }: Walk, path: string, stamp: string, stats: BigIntStats): KnownFolder {
+  const before = known.get(path);
+  if (before?.stamp === stamp) return before;
+  const settled = Date.now() - Number(stats.ctimeMs) > SETTLED_MS;
+  const folder: KnownFolder = { stamp, names: namesIn(join(etc, path)), links: new Map() };
+  if (settled) known.set(path, folder);
+  else known.delete(path);
+  return folder;
+}
+
 /** False when the way to an entry is not open to everybody: then the entry is not either. */
-function addParent(etc: string, path: string, found: Map<string, HostEntry>): boolean {
+function addParent({ etc, found }: Walk, path: string): boolean {
   const stats = lstatOrNothing(join(etc, path));
   if (!stats?.isDirectory() || (stats.mode & WORLD_ENTER) !== WORLD_ENTER) return false;
   found.set(path, { path, kind: "folder", stamp: "" });

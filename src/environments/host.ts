@@ -1,6 +1,6 @@
 import { digestOf, type BuildContext, type EnvironmentDefinition } from "./definition.ts";
 import { HOST_FOLDERS, TOP_LEVEL } from "./host-allowlist.ts";
-import { listHostEntries, readHostFile, type HostEntry } from "./host-files.ts";
+import { listHostEntries, readHostFile, type HostEntry, type KnownFolders } from "./host-files.ts";
 import { addFile, addFolder, addLink, addSystemFiles, FILES } from "./system-files.ts";
 import { createHash } from "node:crypto";
 import { lstatSync, readlinkSync, statSync } from "node:fs";
@@ -26,12 +26,13 @@ const FRESH_MS = 1000;
 export function createHostDefinition(options: HostOptions = {}): EnvironmentDefinition {
   const { root = "/", hidden = [homedir()], now = () => performance.now() } = options;
   const etc = join(root, "etc");
+  const known: KnownFolders = new Map();
   let seen: { at: number; stamp: string; digest: string } | undefined;
 
   async function digest(): Promise<string> {
     if (seen && now() - seen.at < FRESH_MS) return seen.digest;
     const at = now();
-    const entries = listHostEntries(etc);
+    const entries = listHostEntries(etc, undefined, known);
     const layout = [topLevelOf(root), hostPathsOf(root, hidden)];
     const stamp = digestOf(layout, entries);
     const current = seen?.stamp === stamp ? seen.digest : digestOf(layout, await contentsOf(etc, entries));
