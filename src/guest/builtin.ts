@@ -60,8 +60,8 @@ export async function* runBuiltin(
   };
   call.signal?.addEventListener("abort", onAbort, { once: true });
   const stall = watchForStall(process, input, call);
+  const decoder = new RecordDecoder();
   try {
-    const decoder = new RecordDecoder();
     for await (const { channel, data } of process.output()) {
       if (channel === "stderr") continue;
       for (const record of decoder.push(data)) {
@@ -69,12 +69,14 @@ export async function* runBuiltin(
         if (record.kind === "error") throw input.failure ?? recordedError(call, record.errno, record.message);
         yield record;
       }
+      // All is done and told; its exit has nothing to add, and nobody need wait for it.
+      if (decoder.finished) return;
     }
-    if (!decoder.finished) await explainEnd(process, call, input);
+    await explainEnd(process, call, input);
   } finally {
     call.signal?.removeEventListener("abort", onAbort);
     clearInterval(stall);
-    stop(process);
+    if (!decoder.finished) stop(process);
     input.stop();
   }
 }

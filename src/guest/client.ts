@@ -21,6 +21,7 @@ import { connectPort, listenPort } from "./port.ts";
 import { GuestProcess } from "./process.ts";
 import { protocolError } from "./protocol-error.ts";
 import { GuestRequest } from "./request.ts";
+import { Slots } from "./slots.ts";
 import { spawnFrame, uint, type SpawnSpec } from "./spawn-frame.ts";
 import { GuestWatch } from "./watch.ts";
 
@@ -29,6 +30,8 @@ export type { SpawnSpec } from "./spawn-frame.ts";
 
 const HELLO_TIMEOUT_MS = 10_000;
 const MAX_PINGS = 1024;
+/** Each is a process in the sandbox, whose number is limited, and no more than a few make any of it quicker. */
+const BRIEF_AT_ONCE = 32;
 
 export interface ConnectOptions {
   readonly signal?: AbortSignal | undefined;
@@ -44,6 +47,8 @@ export class GuestClient implements AsyncDisposable {
   readonly hello: Hello;
   /** Never rejects; undefined when the end was asked for. */
   readonly closed: Promise<ClocheError | undefined>;
+  /** For file work that ends by itself: it waits for no caller and for no other file work. */
+  readonly brief = new Slots(BRIEF_AT_ONCE);
   readonly #link: GuestLink;
   readonly #control: ControlStream;
 

@@ -37,7 +37,9 @@ export class GuestFiles {
 
   /** The entry itself, also of a link; its `path` is empty. */
   async stat(root: GuestRoot, path: GuestPath, call: FileCall = {}): Promise<GuestEntry> {
-    const [entry] = await this.#collect(this.#run("look at", path, ["stat", root, path], call), 1, pickEntry);
+    const [entry] = await this.#client.brief.during(() =>
+      this.#collect(this.#run("look at", path, ["stat", root, path], call), 1, pickEntry),
+    );
     if (entry === undefined) throw protocolError("a stat without an entry");
     return entry;
   }
@@ -75,14 +77,16 @@ export class GuestFiles {
     path: GuestPath,
     call: FileCall & { maxBytes: number; offset?: number | undefined },
   ): Promise<{ entry: GuestEntry; content: Buffer; truncated: boolean }> {
-    const { entry, chunks } = await this.read(root, path, { ...call, length: call.maxBytes });
-    const parts: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of chunks) {
-      parts.push(chunk);
-      size += chunk.length;
-    }
-    return { entry, content: Buffer.concat(parts, size), truncated: (call.offset ?? 0) + size < entry.size };
+    return this.#client.brief.during(async () => {
+      const { entry, chunks } = await this.read(root, path, { ...call, length: call.maxBytes });
+      const parts: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of chunks) {
+        parts.push(chunk);
+        size += chunk.length;
+      }
+      return { entry, content: Buffer.concat(parts, size), truncated: (call.offset ?? 0) + size < entry.size };
+    });
   }
 
   /** Replaces the file at once when all content has come; makes parents. Gives the bytes written. */
@@ -93,13 +97,16 @@ export class GuestFiles {
     call: FileCall & { mode?: number | undefined } = {},
   ): Promise<number> {
     const mode = call.mode === undefined ? "-" : call.mode.toString(8);
-    const input = content instanceof Uint8Array ? [content] : content;
-    return this.#finish(this.#run("write", path, ["write", root, path, mode], call, { input }));
+    const brief = content instanceof Uint8Array;
+    const write = () =>
+      this.#finish(this.#run("write", path, ["write", root, path, mode], call, { input: brief ? [content] : content }));
+    return brief ? this.#client.brief.during(write) : write();
   }
 
   /** Parents too; an existing folder is fine. */
   async mkdir(root: GuestRoot, path: GuestPath, call: FileCall & { mode?: number | undefined } = {}): Promise<void> {
-    await this.#finish(this.#run("make", path, ["mkdir", root, path, (call.mode ?? 0o755).toString(8)], call));
+    const argv = ["mkdir", root, path, (call.mode ?? 0o755).toString(8)];
+    await this.#client.brief.during(() => this.#finish(this.#run("make", path, argv, call)));
   }
 
   async remove(

@@ -4,6 +4,8 @@ import type { ErrorDocument } from "../model/error-codes.ts";
 import type { Progress, ReportProgress } from "../model/results.ts";
 import { ConnectionLost } from "./http-exchange.ts";
 
+const NEWLINE = 10;
+
 type Line = { progress: Progress } | { result: unknown } | ErrorDocument;
 
 export function toClocheError(document: ErrorDocument): ClocheError {
@@ -11,33 +13,35 @@ export function toClocheError(document: ErrorDocument): ClocheError {
   return new ClocheError(code, message, hint, details === undefined ? {} : { details: { ...details } });
 }
 
-/** Reads lines of progress up to the result. Throws the error that the daemon answered, or `ConnectionLost`. */
-export async function readAnswer(response: IncomingMessage, onProgress: ReportProgress | undefined): Promise<unknown> {
-  let outcome: { result: unknown } | { error: ClocheError } | undefined;
-  try {
-    for await (const text of lines(response)) {
+/**
+ * Reads lines of progress up to the result. Throws the error that the daemon answered, or `ConnectionLost`. By events rather than by iteration, and done
+ * with the line that has the result rather than with the end of the answer: this is on the path of every call.
+ */
+export function readAnswer(response: IncomingMessage, onProgress: ReportProgress | undefined): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const lost = (cause: unknown) => reject(new ConnectionLost(cause, { absent: false, taken: true }));
+    const take = (text: string) => {
       const line = JSON.parse(text) as Line;
       if ("progress" in line) onProgress?.(line.progress);
-      else outcome = "error" in line ? { error: toClocheError(line) } : line;
-    }
-  } catch (error) {
-    throw new ConnectionLost(error, { absent: false, taken: true });
-  }
-  if (outcome === undefined) throw new ConnectionLost("no result", { absent: false, taken: true });
-  if ("error" in outcome) throw outcome.error;
-  return outcome.result;
-}
-
-async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let held: Buffer[] = [];
-  for await (let chunk of chunks) {
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10)) {
-      held.push(chunk.subarray(0, end));
-      yield Buffer.concat(held).toString("utf8");
-      held = [];
-      chunk = chunk.subarray(end + 1);
-    }
-    if (chunk.length > 0) held.push(chunk);
-  }
-  if (held.length > 0) yield Buffer.concat(held).toString("utf8");
+      else if ("error" in line) reject(toClocheError(line));
+      else resolve(line.result);
+    };
+    let held: Buffer[] = [];
+    response.on("data", (chunk: Buffer) => {
+      let start = 0;
+      try {
+        for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+          held.push(chunk.subarray(start, end));
+          take(Buffer.concat(held).toString("utf8"));
+          held = [];
+          start = end + 1;
+        }
+      } catch (error) {
+        lost(error);
+      }
+      if (start < chunk.length) held.push(chunk.subarray(start));
+    });
+    response.once("error", lost);
+    response.once("close", () => lost("no result"));
+  });
 }

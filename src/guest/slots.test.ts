@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { Deferred } from "./deferred.ts";
+import { Slots } from "./slots.ts";
+
+describe("Slots", () => {
+  it("lets no more in than there are, and the next in order when one leaves", async () => {
+    const slots = new Slots(2);
+    const began: number[] = [];
+    const gates = Array.from({ length: 4 }, () => new Deferred<undefined>());
+    const all = gates.map((gate, index) =>
+      slots.during(async () => {
+        began.push(index);
+        await gate.promise;
+        return index;
+      }),
+    );
+    expect(began).toEqual([0, 1]);
+    gates[1]?.resolve(undefined);
+    expect(await all[1]).toBe(1);
+    expect(began).toEqual([0, 1, 2]);
+    for (const gate of gates) gate.resolve(undefined);
+    expect(await Promise.all(all)).toEqual([0, 1, 2, 3]);
+  });
+
+  it("gives the place of work that failed to the next", async () => {
+    const slots = new Slots(1);
+    const failed = slots.during(() => Promise.reject(new Error("no")));
+    const next = slots.during(() => Promise.resolve("yes"));
+    await expect(failed).rejects.toThrow("no");
+    expect(await next).toBe("yes");
+    expect(await slots.during(() => Promise.resolve("again"))).toBe("again");
+  });
+});
