@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { ClocheError } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
 import { OPERATIONS, type OperationInput, type OperationName } from "../model/operations.ts";
 import { describeIssue } from "./describe-issue.ts";
@@ -39,7 +40,7 @@ export async function readFirstLine(request: IncomingMessage): Promise<{ line: B
   return { line: Buffer.concat(held), rest: following(request, undefined) };
 }
 
-const tooLarge = (): Error =>
+export const tooLarge = (): ClocheError =>
   failure("INVALID_ARGUMENT", `The request is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`, {
     hint: "Send less at once",
   });
@@ -54,14 +55,16 @@ async function* following(request: IncomingMessage, first: Buffer | undefined): 
   }
 }
 
-/** Input as its operation's schema has it, or INVALID_ARGUMENT. */
-export function parseInput<Name extends OperationName>(operation: Name, body: Buffer): OperationInput<Name> {
-  let value: unknown;
+export function parseJson(operation: OperationName, body: Buffer): unknown {
   try {
-    value = body.length === 0 ? {} : JSON.parse(body.toString("utf8"));
+    return body.length === 0 ? {} : JSON.parse(body.toString("utf8"));
   } catch (error) {
     throw failure("INVALID_ARGUMENT", `Cannot read the input of ${operation}: it is not JSON`, { cause: error });
   }
+}
+
+/** Input as its operation's schema has it, or INVALID_ARGUMENT. */
+export function parseInput<Name extends OperationName>(operation: Name, value: unknown): OperationInput<Name> {
   const schema = OPERATIONS[operation];
   const parsed = schema.safeParse(value);
   if (!parsed.success) {

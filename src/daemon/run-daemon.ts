@@ -1,5 +1,4 @@
 import { chmodSync, mkdirSync, statSync } from "node:fs";
-import type { Server } from "node:http";
 import { errnoOf, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { configFile, daemonLog, daemonSocket, storeFile, type Places } from "../base/paths.ts";
@@ -13,7 +12,7 @@ import type { LifeHandlers } from "./handlers.ts";
 import { IdleTimer } from "./idle-timer.ts";
 import { InFlight } from "./in-flight.ts";
 import { openLogFile } from "./log-file.ts";
-import { createApiServer } from "./server.ts";
+import { createApiServer, type ApiServer } from "./server.ts";
 import { listenPrivately } from "./socket.ts";
 import { describeError } from "./to-failure.ts";
 
@@ -88,7 +87,7 @@ class DaemonLife implements Daemon {
   /** Operations that wait for the end themselves. */
   readonly #asking = new Set<AbortSignal>();
   #composition: Composition | undefined;
-  #server: Server | undefined;
+  #api: ApiServer | undefined;
   #stopping: Promise<void> | undefined;
   #end!: () => void;
 
@@ -111,8 +110,8 @@ class DaemonLife implements Daemon {
     const { home } = this.#options.places;
     const version = packageVersion();
     const handlers = { ...composition.handlers, ...this.#lifeHandlers(version) };
-    this.#server = createApiServer({ handlers, version, inFlight: this.#inFlight, log: this.log });
-    await listenPrivately(this.#server, daemonSocket(home));
+    this.#api = createApiServer({ handlers, version, inFlight: this.#inFlight, log: this.log });
+    await listenPrivately(this.#api.server, daemonSocket(home));
     this.#composition = composition;
     this.log.info("daemon listens", { pid: process.pid, version, home });
     this.changed();
@@ -126,7 +125,7 @@ class DaemonLife implements Daemon {
   async #letGo(reason: string): Promise<void> {
     this.log.info("daemon stops", { reason, in_flight: this.#inFlight.count });
     this.#idle.stop();
-    this.#server?.close();
+    this.#api?.server.close();
     await this.#inFlight.settle(this.#asking, STOP_GRACE_MS);
     try {
       await this.#composition?.close();
@@ -136,7 +135,7 @@ class DaemonLife implements Daemon {
     this.#store.close();
     // Whoever asked for the end gets its answer now that the next daemon can start.
     void this.#inFlight.empty(LAST_ANSWER_MS).then(() => {
-      this.#server?.closeAllConnections();
+      this.#api?.closeAllConnections();
       this.log.info("daemon ended");
       this.#end();
     });

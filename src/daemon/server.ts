@@ -1,44 +1,43 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Log } from "../base/log.ts";
 import { failure } from "../model/error-codes.ts";
-import { OPERATIONS, type OperationName } from "../model/operations.ts";
+import type { OperationName } from "../model/operations.ts";
 import { CallAnswer } from "./call-answer.ts";
-import {
-  isDaemonStopping,
-  type CallHandler,
-  type Handlers,
-  type LifeHandlers,
-  type StreamHandler,
-  type StreamName,
-} from "./handlers.ts";
-import type { InFlight } from "./in-flight.ts";
-import { parseInput, readBody, readFirstLine } from "./request-body.ts";
+import { CallLines } from "./call-lines.ts";
+import { isDaemonStopping, type StreamHandler, type StreamName } from "./handlers.ts";
+import { checkVersion, isOperation, isStream, performCall, type ApiOptions } from "./perform-call.ts";
+import { parseInput, parseJson, readBody, readFirstLine } from "./request-body.ts";
 import { StreamAnswer } from "./stream-answer.ts";
 import { toFailure } from "./to-failure.ts";
 
-export interface ApiOptions {
-  readonly handlers: Handlers & LifeHandlers;
-  readonly version: string;
-  readonly inFlight: InFlight;
-  readonly log: Log;
+export interface ApiServer {
+  readonly server: Server;
+  /** Also those that carry calls in lines, which are no longer the HTTP server's. */
+  closeAllConnections(): void;
 }
 
-/** `POST /v1/OPERATION`: JSON in; lines or frames out. */
-export function createApiServer(options: ApiOptions): Server {
+/** `POST /v1/OPERATION`: JSON in; lines or frames out. `GET /v1/calls` with an upgrade: calls in lines. */
+export function createApiServer(options: ApiOptions): ApiServer {
   const server = createServer((request, response) => {
     void serve(options, request, response);
+  });
+  const calls = new Set<CallLines>();
+  server.on("upgrade", (request, socket, head) => {
+    const lines = new CallLines(options, request, socket);
+    calls.add(lines);
+    socket.once("close", () => calls.delete(lines));
+    lines.start(head);
   });
   // A command may run for a day with its input open; the peers are the user's own processes.
   server.requestTimeout = 0;
   server.headersTimeout = 0;
   server.timeout = 0;
   server.keepAliveTimeout = 0;
-  return server;
+  const closeAllConnections = () => {
+    server.closeAllConnections();
+    for (const lines of calls) lines.close();
+  };
+  return { server, closeAllConnections };
 }
-
-const isOperation = (name: string): name is OperationName => Object.hasOwn(OPERATIONS, name);
-const STREAMS: ReadonlySet<string> = new Set<StreamName>(["streamWorkspace", "attachCommand", "attachShell"]);
-const isStream = (name: OperationName): name is StreamName => STREAMS.has(name);
 
 /** Whether the request's body goes on as standard input after its first line. A shell always takes what is typed. */
 const takesInput = (name: StreamName, input: object): boolean =>
@@ -77,14 +76,10 @@ async function serve(options: ApiOptions, request: IncomingMessage, response: Se
 }
 
 function route(version: string, request: IncomingMessage, name: string): OperationName {
-  const theirs = request.headers["x-cloche-version"];
-  if (theirs !== version && name !== "daemonStatus" && name !== "stopDaemon") {
-    throw failure(
-      "DAEMON_VERSION",
-      `The daemon is cloche ${version} and was asked by ${theirs === undefined ? "an unknown version" : `cloche ${String(theirs)}`}`,
-    );
+  if (request.method === "POST" && isOperation(name)) {
+    checkVersion(version, request, name);
+    return name;
   }
-  if (request.method === "POST" && isOperation(name)) return name;
   throw failure("INVALID_ARGUMENT", `There is no operation "${request.method ?? ""} ${request.url ?? ""}"`, {
     hint: "Ask with POST /v1/OPERATION",
   });
@@ -98,21 +93,14 @@ interface Exchange {
 
 async function serveCall(options: ApiOptions, name: OperationName, exchange: Exchange): Promise<void> {
   const { request, response, signal } = exchange;
-  const input = parseInput(name, await readBody(request));
-  const answer = new CallAnswer(response);
-  acknowledge(response);
-  try {
-    const handler = options.handlers[name] as CallHandler<OperationName>;
-    answer.result(await handler(input, { signal, progress: (progress) => answer.progress(progress) }));
-  } catch (error) {
-    answer.error(toFailure(error, name, signal, options.log));
-  }
+  const value = parseJson(name, await readBody(request));
+  await performCall(options, name, value, { signal, answer: new CallAnswer(response) });
 }
 
 async function serveStream(options: ApiOptions, name: StreamName, exchange: Exchange): Promise<void> {
   const { request, response, signal } = exchange;
   const { line, rest } = await readFirstLine(request);
-  const input = parseInput(name, line);
+  const input = parseInput(name, parseJson(name, line));
   const answer = new StreamAnswer(response);
   const stdin = takesInput(name, input) ? rest : undefined;
   acknowledge(response);
@@ -125,7 +113,7 @@ async function serveStream(options: ApiOptions, name: StreamName, exchange: Exch
   }
 }
 
-/** Tells the client that from here on the operation may have happened: one that was not told may ask again. */
+/** Tells the client that its input is listened to, and that from here on the command may have begun: one that was not told may ask again. */
 function acknowledge(response: ServerResponse): void {
   response.writeProcessing();
 }

@@ -4,8 +4,10 @@ import { failure } from "../model/error-codes.ts";
 import type { OperationInput, OperationName } from "../model/operations.ts";
 import type { OperationResults } from "../model/results.ts";
 import { STREAM_CONTENT_TYPE } from "../model/stream-frames.ts";
-import { readAnswer } from "./answer.ts";
-import { ConnectionLost, exchange, SocketAgent } from "./http-exchange.ts";
+import { readError } from "./answer.ts";
+import { CallPool } from "./call-pool.ts";
+import { ConnectionLost } from "./connection-lost.ts";
+import { exchange, SocketAgent } from "./http-exchange.ts";
 import type { LongCallOptions } from "./options.ts";
 import { startDaemon, type DaemonStart } from "./start-daemon.ts";
 
@@ -59,7 +61,7 @@ interface Persistent<Result> {
 /** The way to the daemon of one home: finds it, starts it, asks it. */
 export class DaemonConnection {
   readonly #start: DaemonStart;
-  readonly #calls: SocketAgent;
+  readonly #calls: CallPool;
   readonly #streams: SocketAgent;
   #starting: Promise<void> | undefined;
   #closed = false;
@@ -67,7 +69,7 @@ export class DaemonConnection {
   constructor(start: DaemonStart) {
     this.#start = start;
     const socket = daemonSocket(start.places.home);
-    this.#calls = new SocketAgent(socket, { keepAlive: true });
+    this.#calls = new CallPool(new SocketAgent(socket, { keepAlive: false }));
     // Kept alive so that the daemon does not close it with its last frame: what we still write would break the connection, and that frame be lost.
     this.#streams = new SocketAgent(socket, { keepAlive: true });
   }
@@ -107,15 +109,14 @@ export class DaemonConnection {
       const open = onTaken === undefined ? {} : { open: true, onTaken };
       const response = await exchange({ agent: this.#streams, operation, body, signal, ...open });
       if (response.headers["content-type"] === STREAM_CONTENT_TYPE) return response;
-      await readAnswer(response, undefined);
-      throw failure("INTERNAL", `The daemon did not answer "${operation}" with a stream`);
+      throw await readError(response);
     };
     return await this.#persist({ operation, signal, attempt, start: true });
   }
 
   close(): Promise<void> {
     this.#closed = true;
-    this.#calls.destroy();
+    this.#calls.close();
     this.#streams.destroy();
     return Promise.resolve();
   }
@@ -125,9 +126,7 @@ export class DaemonConnection {
     input: OperationInput<Name>,
     { signal, onProgress }: LongCallOptions,
   ): Promise<OperationResults[Name]> {
-    const body = Buffer.from(JSON.stringify(input));
-    const response = await exchange({ agent: this.#calls, operation, body, signal });
-    return (await readAnswer(response, onProgress)) as OperationResults[Name];
+    return (await this.#calls.ask({ operation, input }, { signal, onProgress })) as OperationResults[Name];
   }
 
   /** Repeats an attempt for as long as that cannot do anything twice. Throws `ConnectionLost` when there is no daemon and none is to be started. */

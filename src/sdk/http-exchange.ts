@@ -2,24 +2,10 @@ import { lstatSync } from "node:fs";
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
-import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import { openSocketAddress } from "../base/unix-path.ts";
 import { packageVersion } from "../base/version.ts";
 import { failure } from "../model/error-codes.ts";
-
-/** No answer came. Never leaves the SDK. */
-export class ConnectionLost extends Error {
-  /** No daemon listens. */
-  readonly absent: boolean;
-  /** Whether the daemon may have begun the operation. It says so, with a 102, before it begins. */
-  readonly taken: boolean;
-
-  constructor(cause: unknown, state: { absent: boolean; taken: boolean }) {
-    super("connection lost", { cause });
-    this.absent = state.absent;
-    this.taken = state.taken;
-  }
-}
+import { lostBy, OWN_FOLDER } from "./connection-lost.ts";
 
 /** Connects to the daemon's socket, also where its path is too long for an address. */
 export class SocketAgent extends Agent {
@@ -51,8 +37,6 @@ function refuseForeignSocket(path: string): void {
   throw failure("DAEMON_UNREACHABLE", `Cannot use "${path}": it belongs to another user`, OWN_FOLDER);
 }
 
-const OWN_FOLDER = { hint: "Set CLOCHE_HOME to a folder of your own" };
-
 export interface ExchangeOptions {
   agent: Agent;
   operation: string;
@@ -64,7 +48,7 @@ export interface ExchangeOptions {
   onTaken?: (request: ClientRequest) => void;
 }
 
-/** Sends one request and resolves with the head of the answer. */
+/** Opens a stream: sends its request and resolves with the head of the answer. */
 export function exchange(options: ExchangeOptions): Promise<IncomingMessage> {
   const { agent, operation, body, open = false, signal, onTaken } = options;
   return new Promise((resolve, reject) => {
@@ -73,13 +57,7 @@ export function exchange(options: ExchangeOptions): Promise<IncomingMessage> {
       if (!taken) onTaken?.(request);
       taken = true;
     };
-    const fail = (error: unknown) => {
-      const code = errnoOf(error);
-      if (code === "EACCES")
-        reject(failure("DAEMON_UNREACHABLE", `Cannot reach the daemon: ${messageOf(error)}`, OWN_FOLDER));
-      const absent = !taken && (code === "ENOENT" || code === "ENOTDIR" || code === "ECONNREFUSED");
-      reject(isClocheError(error) ? error : new ConnectionLost(error, { absent, taken }));
-    };
+    const fail = (error: unknown) => reject(lostBy(error, taken));
     const headers: Record<string, string | number> = {
       "content-type": "application/json",
       "x-cloche-version": packageVersion(),

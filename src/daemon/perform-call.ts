@@ -1,0 +1,53 @@
+import type { IncomingMessage } from "node:http";
+import type { ClocheError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { failure } from "../model/error-codes.ts";
+import { OPERATIONS, type OperationName } from "../model/operations.ts";
+import type { Progress } from "../model/results.ts";
+import type { CallHandler, Handlers, LifeHandlers, StreamName } from "./handlers.ts";
+import type { InFlight } from "./in-flight.ts";
+import { parseInput } from "./request-body.ts";
+import { toFailure } from "./to-failure.ts";
+
+export interface ApiOptions {
+  readonly handlers: Handlers & LifeHandlers;
+  readonly version: string;
+  readonly inFlight: InFlight;
+  readonly log: Log;
+}
+
+/** Where a call's answer goes: lines of progress, then its result or its error. */
+export interface Answer {
+  progress(progress: Progress): void;
+  result(result: unknown): void;
+  error(error: ClocheError): void;
+}
+
+const STREAMS: ReadonlySet<string> = new Set<StreamName>(["streamWorkspace", "attachCommand", "attachShell"]);
+export const isOperation = (name: string): name is OperationName => Object.hasOwn(OPERATIONS, name);
+export const isStream = (name: OperationName): name is StreamName => STREAMS.has(name);
+
+/** Another version may ask how the daemon is, and tell it to end. */
+export function checkVersion(version: string, { headers }: IncomingMessage, name: OperationName): void {
+  const theirs = headers["x-cloche-version"];
+  if (theirs === version || name === "daemonStatus" || name === "stopDaemon") return;
+  const asked = theirs === undefined ? "an unknown version" : `cloche ${String(theirs)}`;
+  throw failure("DAEMON_VERSION", `The daemon is cloche ${version} and was asked by ${asked}`);
+}
+
+/** Checks the input of a call, does it and answers it. Throws what is wrong before it has begun. */
+export async function performCall(
+  { handlers, log }: ApiOptions,
+  name: OperationName,
+  value: unknown,
+  { signal, answer }: { signal: AbortSignal; answer: Answer },
+): Promise<void> {
+  const input = parseInput(name, value);
+  log.debug("operation", { operation: name });
+  try {
+    const handler = handlers[name] as CallHandler<OperationName>;
+    answer.result(await handler(input, { signal, progress: (progress) => answer.progress(progress) }));
+  } catch (error) {
+    answer.error(toFailure(error, name, signal, log));
+  }
+}
