@@ -60,7 +60,11 @@ async function open(version = "1.2.3"): Promise<Lines> {
   const [, socket] = (await once(request, "upgrade")) as [unknown, Socket];
   const came: unknown[] = [];
   let wake: () => void = () => undefined;
-  const splitter = new LineSplitter({ onLine: (line) => (came.push(JSON.parse(line.toString())), wake()) });
+  const onLine = (line: Buffer) => {
+    came.push(JSON.parse(line.toString()));
+    wake();
+  };
+  const splitter = new LineSplitter({ onLine });
   socket.on("data", (chunk: Buffer) => splitter.push(chunk));
   socket.on("error", () => undefined);
   return {
