@@ -23,7 +23,7 @@
 #include "lifecycle.h"
 #include "listener.h"
 #include "loop.h"
-#include "machine.h"
+#include "machine_id.h"
 #include "mask.h"
 #include "process.h"
 #include "roots.h"
@@ -174,7 +174,10 @@ int init_main(int argc, char **argv) {
     complain("Cannot mask the kernel's files: %s", strerror(errno));
     return 1;
   }
-  if (o.hostname && !machine_become(o.hostname)) {
+  /* Where we may not, whoever made the wall has done it. */
+  if (o.hostname && sethostname(o.hostname, strlen(o.hostname)) != 0 && errno != EPERM)
+    complain("Cannot set the host name: %s", strerror(errno));
+  if (o.hostname && !machine_id_renew()) {
     complain("Cannot write the machine's id: %s", strerror(errno));
     return 1;
   }

@@ -1,4 +1,4 @@
-#include "machine.h"
+#include "machine_id.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,12 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "complain.h"
-
 #define MACHINE_ID "/etc/machine-id"
 
-/* True also where there is no /etc to have one in. */
-static bool write_machine_id(void) {
+bool machine_id_renew(void) {
   uint8_t bytes[16];
   char text[2 * sizeof bytes + 2];
   if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) return false;
@@ -26,10 +23,4 @@ static bool write_machine_id(void) {
   if (file < 0) return errno == ENOENT;
   bool written = write(file, text, sizeof text - 1) == (ssize_t)(sizeof text - 1) && fchmod(file, 0444) == 0;
   return close(file) == 0 && written;
-}
-
-bool machine_become(const char *hostname) {
-  /* Where we may not, whoever made the wall has done it. */
-  if (sethostname(hostname, strlen(hostname)) != 0 && errno != EPERM) complain("Cannot set the host name: %s", strerror(errno));
-  return write_machine_id();
 }

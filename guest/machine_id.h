@@ -1,0 +1,9 @@
+#ifndef CLOCHE_MACHINE_ID_H
+#define CLOCHE_MACHINE_ID_H
+
+#include <stdbool.h>
+
+/* Gives this machine an id that no other has. True also where there is no /etc to have one in; else false, with errno. */
+bool machine_id_renew(void);
+
+#endif
