@@ -111,6 +111,28 @@ describe("workspace exec", () => {
   });
 });
 
+describe("a shell by its name alone, typed at a terminal without --tty", () => {
+  const noteOf = async (more: { tty?: boolean; piped?: boolean }, ...command: string[]) => {
+    const { piped = false, tty = true } = more;
+    const io = { ...createMemoryIo({ ...localClient(), tty }), hasPipedInput: () => piped };
+    io.stdin.end();
+    expect(await exec(io, ...command)).toBe(0);
+    return io.stderr.text;
+  };
+
+  it("ends at once, and a note says why", async () => {
+    expect(await noteOf({}, "sh")).toBe("note: sh had nothing to read; --tty gives it your terminal\n");
+    expect(await noteOf({}, "/bin/bash")).toContain("note: /bin/bash had nothing to read");
+  });
+
+  it("is no cause for a note with something to do or to read, or where nobody sits", async () => {
+    expect(await noteOf({}, "sh", "-c", "true")).toBe("");
+    expect(await noteOf({}, "true")).toBe("");
+    expect(await noteOf({ piped: true }, "sh")).toBe("");
+    expect(await noteOf({ tty: false }, "sh")).toBe("");
+  });
+});
+
 describe("run", () => {
   it("exits as if the signal had ended it when it comes before the command runs", async () => {
     const client: Partial<Cloche> = {

@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { basename } from "node:path";
 import { errnoOf, isClocheError } from "../base/errors.ts";
 import type { ExecResult } from "../model/exec.ts";
 import type { CommandSignal, CommandStream, OutputChunk } from "../sdk/options.ts";
@@ -63,7 +64,10 @@ export async function runSession(context: Context, options: SessionOptions): Pro
     const restore = options.tty ? enterRawMode(io, stream) : () => undefined;
     try {
       if (request.stdin) feedInput(io.stdin, stream);
-      return await Promise.race([finish(context, stream, options.timeoutSeconds), signals.abandoned]);
+      const code = await Promise.race([finish(context, stream, options.timeoutSeconds), signals.abandoned]);
+      if (!request.stdin && context.onTerminal && isInteractive(context.command))
+        context.note(`note: ${context.command.join(" ")} had nothing to read; --tty gives it your terminal`);
+      return code;
     } finally {
       restore();
     }
@@ -76,6 +80,12 @@ export async function runSession(context: Context, options: SessionOptions): Pro
     signals.stop();
   }
 }
+
+const INTERACTIVE = new Set(["sh", "bash", "dash", "zsh", "fish", "python", "python3", "node"]);
+
+/** A program that reads what it is to do, called by its name alone. Without input it ends at once and in silence. */
+const isInteractive = ([program = "", ...args]: readonly string[]): boolean =>
+  args.length === 0 && INTERACTIVE.has(basename(program));
 
 async function finish(context: Context, stream: CommandStream, timeoutSeconds: number | undefined): Promise<number> {
   try {

@@ -3,6 +3,7 @@ import type { Cloche } from "../sdk/cloche.ts";
 import type { Colours } from "./colour.ts";
 import type { CliIo } from "./io.ts";
 import type { OptionSpecs, PositionalSpec, Values } from "./option-spec.ts";
+import type { Layout } from "./table.ts";
 
 /** What can be typed and in which order, without what happens then. */
 export interface CommandShape<Specs extends OptionSpecs = OptionSpecs> {
@@ -65,6 +66,8 @@ export interface Context<Specs extends OptionSpecs = OptionSpecs> {
   readonly words: readonly string[];
   /** For stdout. */
   readonly colours: Colours;
+  /** For tables on stdout. */
+  readonly layout: Layout;
   /** Whether stdout is a terminal: what a sandbox named is then shown escaped. */
   readonly onTerminal: boolean;
   /** A positional that the definition requires. */

@@ -34,6 +34,17 @@ it("offers environments, then where the command goes", async () => {
   expect(await words("demo", "--environment", "")).toEqual(["debian:12"]);
 });
 
+it("completes a value that is typed into the same word as its option", async () => {
+  expect(await words("ws", "reset", "ws-1", "--snapshot=m")).toEqual(["--snapshot=mid-of-ws-1"]);
+  expect(await words("ws", "create", "--network-policy=eg")).toEqual([
+    "--network-policy=egress",
+    "--network-policy=egress+published-ports",
+  ]);
+  expect(await words("ws", "create", "--seed-path=x")).toBe(FILES);
+  expect(await words("ws", "create", "--id-only=")).toEqual([]);
+  expect(await words("ws", "create", "--nonsense=")).toEqual([]);
+});
+
 it("leaves paths and the command's own words to the shell", async () => {
   expect(await words("workspace", "export", "ws-1", "a", "--output", "")).toBe(FILES);
   expect(await words("run", "--", "ls", "")).toBe(FILES);

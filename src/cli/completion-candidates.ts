@@ -37,6 +37,8 @@ async function allCandidates(
     const command = await findCommand(tree, path)?.load();
     if (!command) continue;
     const args = before.slice(index + 1);
+    const joined = /^(--[^=]+)=/.exec(current);
+    if (joined?.[1] !== undefined) return await forJoinedValue(command, joined[1], connect, args);
     const own = forOption(command, args, current);
     if (own?.spec) return await valuesOf(own.spec, connect, positionalWords(command, args));
     return own?.flags ?? (await forPositional(tree, command, args, connect));
@@ -56,6 +58,19 @@ function forOption(
   return current.startsWith("-")
     ? { flags: [...flagsOf(specs), ...(command.takesCommand ? [DASHES] : [])] }
     : undefined;
+}
+
+/** `--flag=value`, typed as one word: the candidates are whole words too. */
+async function forJoinedValue(
+  command: CommandShape,
+  flag: string,
+  connect: Connect,
+  args: readonly string[],
+): Promise<Found> {
+  const spec = optionOf(command.options, flag);
+  if (spec?.type !== "string") return [];
+  const values = await valuesOf(spec, connect, positionalWords(command, args));
+  return values === FILES ? FILES : values.map((value) => ({ ...value, text: `${flag}=${value.text}` }));
 }
 
 async function forPositional(

@@ -13,8 +13,7 @@ const BASH = String.raw`_cloche() {
   COMPREPLY=()
   while IFS=$'\t' read -r candidate _; do
     if [[ $candidate == :files ]]; then
-      compopt -o filenames 2>/dev/null
-      while IFS= read -r candidate; do COMPREPLY+=("$candidate"); done < <(compgen -f -- "${"$"}{current#"$prefix"}")
+      compopt -o default
       return
     fi
     COMPREPLY+=("${"$"}{candidate#"$prefix"}")
@@ -27,9 +26,10 @@ const ZSH = String.raw`#compdef cloche
 _cloche() {
   local -a candidates
   local line name
-  for line in "${"$"}{(@f)$("${"$"}{words[1]}" __complete -- "${"$"}{(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+  for line in "${"$"}{(@f)$("${"$"}{words[1]}" __complete -- "${"$"}{(@Q)words[2,CURRENT-1]}" "${"$"}{(Q)PREFIX}" 2>/dev/null)}"; do
     [[ -z $line ]] && continue
     if [[ $line == :files ]]; then
+      compset -P '--*='
       _files
       return
     fi
@@ -38,7 +38,13 @@ _cloche() {
   done
   _describe cloche candidates
 }
-compdef _cloche cloche
+if [[ ${"$"}{funcstack[1]} == _cloche ]]; then
+  # a file of a folder in fpath, loaded by the first completion
+  _cloche "$@"
+else
+  (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+  compdef _cloche cloche
+fi
 `;
 
 const FISH = String.raw`function __cloche_complete
@@ -46,7 +52,8 @@ const FISH = String.raw`function __cloche_complete
     set -l current (commandline -ct)
     set -l answer (cloche __complete -- $words[2..-1] "$current" 2>/dev/null)
     if test "$answer[1]" = :files
-        __fish_complete_path "$current"
+        set -l option (string match -r -- '^--[^=]+=' "$current")
+        string replace -r -- '^' "$option" (__fish_complete_path (string replace -- "$option" '' "$current"))
     else
         printf '%s\n' $answer
     end

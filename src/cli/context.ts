@@ -6,6 +6,7 @@ import type { CliIo } from "./io.ts";
 import type { OptionSpecs, Values } from "./option-spec.ts";
 import type { ParsedArguments } from "./parse-arguments.ts";
 import { reportTo } from "./progress.ts";
+import { terminalSize } from "./terminal-size.ts";
 import { writeAll } from "./write-all.ts";
 
 export interface OpenContext {
@@ -17,6 +18,8 @@ export interface OpenContext {
 export function openContext(io: CliIo, tree: CommandTree, parsed: ParsedArguments): OpenContext {
   let client: Promise<Cloche> | undefined;
   const progress = reportTo(io.stderr, parsed.verbose);
+  const colours = createColours(!parsed.json && wantsColour(io.stdout, io.env));
+  const onTerminal = io.stdout.isTTY === true;
   const context: Context = {
     io,
     tree,
@@ -25,8 +28,9 @@ export function openContext(io: CliIo, tree: CommandTree, parsed: ParsedArgument
     values: parsed.values as Values<OptionSpecs>,
     command: parsed.command,
     words: parsed.words,
-    colours: createColours(!parsed.json && wantsColour(io.stdout, io.env)),
-    onTerminal: io.stdout.isTTY === true,
+    colours,
+    layout: { width: onTerminal ? terminalSize(io.stdout).cols : Infinity, bold: colours.bold },
+    onTerminal,
     argument: (name) => {
       const value = parsed.positionals[name];
       if (value === undefined) throw new TypeError(`no positional ${name} in the command's definition`);

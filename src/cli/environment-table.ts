@@ -2,10 +2,10 @@ import type { Environment } from "../model/environment.ts";
 import { formatBytes } from "./bytes.ts";
 import { formatTime } from "./duration.ts";
 import { escapeName } from "./escape.ts";
-import { formatTable } from "./table.ts";
+import { formatTable, type Layout } from "./table.ts";
 
 /** The header and a line for each environment. */
-export function formatEnvironments(environments: readonly Environment[]): string[] {
+export function formatEnvironments(environments: readonly Environment[], layout: Layout): string[] {
   const rows = environments.map((environment) => [
     escapeName(environment.name),
     environment.state,
@@ -13,5 +13,5 @@ export function formatEnvironments(environments: readonly Environment[]): string
     environment.built_at === null ? "-" : formatTime(environment.built_at),
     escapeName(environment.description),
   ]);
-  return formatTable(["NAME", "STATE", "SIZE", "BUILT", "DESCRIPTION"], rows);
+  return formatTable(["NAME", "STATE", "SIZE", "BUILT", "DESCRIPTION"], rows, layout);
 }

@@ -2,7 +2,10 @@ import type { Colours } from "./colour.ts";
 import type { Command, CommandTree } from "./command.ts";
 import { childrenOf, findCommand, findGroup } from "./command-tree.ts";
 import { GLOBAL_OPTIONS, type OptionSpec, type OptionSpecs } from "./option-spec.ts";
+import type { OutputStream } from "./io.ts";
 import { formatPairs } from "./table.ts";
+import { terminalSize } from "./terminal-size.ts";
+import { hangText, wrapText } from "./wrap-text.ts";
 
 /** The help of a command or a group as data; `--help --json` prints it, and a test compares it with the contract. */
 export interface HelpDocument {
@@ -109,16 +112,20 @@ const describeAll = (specs: OptionSpecs) => Object.entries(specs).map(([flag, sp
 const withChoices = (description: string, choices: readonly string[] | undefined): string =>
   choices ? `${description}: ${choices.join(", ")}` : description;
 
-export function formatHelp(help: HelpDocument, { bold }: Colours): string {
+/** As wide as text is easy to read, or as the terminal is. */
+export const helpWidth = (output: OutputStream): number =>
+  Math.min(80, output.isTTY === true ? terminalSize(output).cols : 80);
+
+export function formatHelp(help: HelpDocument, { bold }: Colours, width: number): string {
   const section = (title: string, rows: readonly (readonly [string, string])[]): string[] =>
-    rows.length === 0 ? [] : ["", bold(`${title}:`), ...formatPairs(rows).map((line) => `  ${line}`)];
+    rows.length === 0 ? [] : ["", bold(`${title}:`), ...formatPairs(rows, width - 2).map((line) => `  ${line}`)];
   const flagText = (option: { flag: string; short: string | null; value?: string | null }) =>
     `${option.short === null ? "   " : `${option.short},`} ${option.flag}${option.value ? ` ${option.value}` : ""}`;
   return `${[
-    help.summary,
-    ...(help.description === null ? [] : ["", help.description]),
+    ...wrapText(help.summary, width),
+    ...(help.description === null ? [] : ["", ...wrapText(help.description, width)]),
     "",
-    `${bold("Usage:")} ${help.usage}`,
+    ...hangText(`${bold("Usage:")} `, "Usage: ".length, help.usage, width),
     ...section(
       "Commands",
       help.commands.map(({ name, summary }) => [name, summary]),
@@ -135,9 +142,7 @@ export function formatHelp(help: HelpDocument, { bold }: Colours): string {
       "Everywhere",
       help.global_options.map((option) => [flagText(option), option.description]),
     ),
-    ...section(
-      "Examples",
-      help.examples.map((example) => [example, ""]),
-    ),
+    // To be copied as they are, so they are not wrapped.
+    ...(help.examples.length === 0 ? [] : ["", bold("Examples:"), ...help.examples.map((example) => `  ${example}`)]),
   ].join("\n")}\n`;
 }

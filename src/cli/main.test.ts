@@ -69,7 +69,7 @@ describe("completion in bash", () => {
   async function complete(line: string): Promise<string[]> {
     const script = [
       'eval "$(cloche completion bash)"',
-      "compopt() { :; }",
+      'compopt() { echo "compopt $*"; }',
       "COMP_LINE=$1 COMP_POINT=${#1}",
       "_cloche",
       `printf '%s\\n' "\${COMPREPLY[@]}"`,
@@ -89,8 +89,8 @@ describe("completion in bash", () => {
     ["cloche workspace create --network-policy ", ["off", "egress", "egress+published-ports"]],
     ["cloche completion ", ["bash", "zsh", "fish"]],
     ["cloche help workspace exp", ["export"]],
-    ["cloche workspace create --seed-path packa", ["package.json", "package-lock.json"]],
-    ["cloche workspace exec ws-1 -- pack", ["package.json", "package-lock.json"]],
+    ["cloche workspace create --seed-path packa", ["compopt -o default"]],
+    ["cloche workspace exec ws-1 -- pack", ["compopt -o default"]],
     [
       "cloche workspace exec ws-1 --",
       ["--timeout-seconds", "--secret-env", "--tty", "--json", "--verbose", "--help", "--"],

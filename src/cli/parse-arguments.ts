@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { BadValue } from "./bad-value.ts";
 import type { CommandShape } from "./command.ts";
-import { GLOBAL_OPTIONS, type OptionSpec, type OptionSpecs } from "./option-spec.ts";
+import { GLOBAL_OPTIONS, type OptionSpec, type OptionSpecs, type PositionalSpec } from "./option-spec.ts";
 import { findSimilar } from "./suggest.ts";
 import { unknownName, usageError } from "./usage-error.ts";
 
@@ -135,7 +135,7 @@ function assignPositionals(command: CommandShape, words: readonly string[]): Rec
     const word = words[index];
     if (word === undefined) {
       if (spec.optional) continue;
-      throw usageError(command.words, `Missing ${spec.name}`);
+      throw usageError(command.words, `Missing ${spec.name}`, whereToLook(spec, words[0]));
     }
     if (word === "") throw usageError(command.words, `${spec.name} is empty`);
     if (spec.choices && !spec.choices.includes(word)) {
@@ -154,6 +154,21 @@ function assignPositionals(command: CommandShape, words: readonly string[]): Rec
     throw usageError(command.words, `Unexpected argument "${extra}"`, advice);
   }
   return assigned;
+}
+
+/** What to type to see the values there are; `workspace` is what was typed for one, for what belongs to it. */
+function whereToLook({ completes }: PositionalSpec, workspace = "ID"): string | undefined {
+  switch (completes) {
+    case "workspace":
+      return "`cloche workspace list` shows the ids.";
+    case "environment":
+      return "`cloche env list` shows the names.";
+    case "service":
+    case "snapshot":
+      return `\`cloche workspace ${completes} list ${workspace}\` shows the names.`;
+    default:
+      return undefined;
+  }
 }
 
 function collectValues(command: CommandShape, given: ReadonlyMap<string, readonly unknown[]>): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import { fstatSync, statSync } from "node:fs";
 import { devNull } from "node:os";
+import { basename } from "node:path";
 import { isatty } from "node:tty";
 import type { CliIo, HostSignal } from "./io.ts";
 
@@ -15,6 +16,10 @@ function hasPipedInput(): boolean {
   }
 }
 
+/** An installed program is called by its name; in a checkout the file itself is run, or npx finds it. */
+const programName = (path = ""): string =>
+  basename(path) === "cloche" && !path.includes("/node_modules/.bin/") ? "cloche" : "npx cloche";
+
 /** The real process. A reader that went away is noticed where the write fails, so the streams' own error events say nothing new. */
 export function processIo(): CliIo {
   process.stdout.on("error", () => undefined);
@@ -29,6 +34,7 @@ export function processIo(): CliIo {
     stderr: process.stderr,
     env: process.env,
     cwd: process.cwd(),
+    program: programName(process.argv[1]),
     onSignal(handler) {
       const listeners = SIGNALS.map((signal) => [`SIG${signal}` as const, () => handler(signal)] as const);
       for (const [name, listener] of listeners) process.on(name, listener);

@@ -39,7 +39,35 @@ export const fullName = (tree: CommandTree, word: string): string =>
 
 function unknownWord(tree: CommandTree, parent: readonly string[], word: string) {
   const subject = parent.length === 0 ? `Unknown command "${word}"` : `"${parent.join(" ")}" has no command "${word}"`;
-  return unknownName(parent, subject, word, namesBelow(tree, parent));
+  const elsewhere = commandsNamed(tree, parent, word);
+  if (elsewhere.length > 0) return usageError(parent, subject, `Did you mean ${elsewhere.join(" or ")}?`);
+  return unknownName(parent, subject, word, [
+    ...namesBelow(tree, parent),
+    ...(parent.length === 0 ? ["--version"] : []),
+  ]);
+}
+
+/** What the same thing is called in other programs. */
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  ls: "list",
+  ps: "list",
+  rm: "delete",
+  remove: "delete",
+  new: "create",
+  log: "logs",
+  cp: "export",
+};
+
+/** The commands and groups in other places whose last word it is; the nearest ones, as typed. */
+function commandsNamed(tree: CommandTree, parent: readonly string[], word: string): string[] {
+  const wanted = Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word] : word;
+  const named = [...tree.commands, ...tree.groups].filter(({ words }) => words.at(-1) === wanted);
+  const below = named.filter(({ words }) => parent.every((one, index) => words[index] === one));
+  const nearest = below.length > 0 ? below : named;
+  const fewest = Math.min(...nearest.map(({ words }) => words.length));
+  return nearest
+    .filter(({ words }) => words.length === fewest)
+    .map(({ words }) => `\`${["cloche", ...words].join(" ")}\``);
 }
 
 export function missingCommand(tree: CommandTree, words: readonly string[]) {

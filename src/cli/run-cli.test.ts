@@ -38,8 +38,17 @@ describe("usage errors", () => {
     [["workspce", "list"], 'Did you mean "workspace"?'],
     [["workspace", "lst"], 'Did you mean "list"?'],
     [["workspace", "list", "--jsn"], 'Did you mean "--json"?'],
-    [["ws"], "cloche workspace --help"],
-    [["ws", "file"], "cloche workspace file --help"],
+    [["list"], "Did you mean `cloche workspace list` or `cloche env list`?"],
+    [["exec", "ws-1", "--", "ls"], "Did you mean `cloche workspace exec`?"],
+    [["shell"], "Did you mean `cloche workspace shell`?"],
+    [["rm", "ws-1"], "Did you mean `cloche workspace delete`?"],
+    [["version"], 'Did you mean "--version"?'],
+    [["workspace", "write"], "Did you mean `cloche workspace file write` or `cloche workspace shell write`?"],
+    [["workspace", "pull"], "Did you mean `cloche env pull`?"],
+    [["constructor"], "--help"],
+    [["workspace", "status"], "`cloche workspace list` shows the ids."],
+    [["env", "inspect"], "`cloche env list` shows the names."],
+    [["ws", "service", "logs", "ws-1"], "`cloche workspace service list ws-1` shows the names."],
     [["--frob"], "--help"],
     [["workspace", "create", "--ttl-seconds", "soon"], "--help"],
     [["workspace", "create", "--label", "without-equals"], "--help"],
@@ -129,10 +138,24 @@ describe("errors", () => {
 });
 
 describe("results", () => {
-  it("bare cloche shows the overview", async () => {
-    const { code, stdout, stderr } = await call([]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toContain("Usage: cloche COMMAND");
+  it("words that stop half way show what could follow; with --json they are a usage error", async () => {
+    for (const words of [[], ["workspace"], ["ws", "file"]]) {
+      const { code, stdout, stderr } = await call(words);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toMatch(/^Usage: cloche[a-z ]* COMMAND/m);
+      expect(await call(["--json", ...words])).toMatchObject({
+        code: 2,
+        stdout: expect.stringContaining("USAGE") as string,
+      });
+    }
+  });
+
+  it("help is at most 80 columns wide, but for its examples", async () => {
+    for (const words of [["ws"], ["ws", "create"], ["ws", "service", "start"], ["ws", "exec"], ["demo"]]) {
+      const { stdout } = await call([...words, "--help"]);
+      const [text = ""] = stdout.split("\nExamples:\n");
+      expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    }
   });
 
   it("--help works at every level, on stdout", async () => {
@@ -164,8 +187,8 @@ describe("results", () => {
     const client = { listWorkspaces: () => Promise.resolve({ count: 1, workspaces: [workspace] }) };
     expect((await call(["ws", "list"], { client })).stdout).toBe(
       [
-        "ID             NAME         STATE    ENVIRONMENT  BACKEND    COMMANDS  AGE  EXPIRES",
-        "ws-0123456789  evil\\x1b[2J  started  host         container  2         1m   in 59m",
+        "ID             NAME         STATE    ENVIRONMENT  BACKEND    AGE  EXPIRES",
+        "ws-0123456789  evil\\x1b[2J  started  host         container  1m   in 59m",
         "",
       ].join("\n"),
     );

@@ -29,8 +29,8 @@ async function dispatch(args: readonly string[], io: CliIo): Promise<number> {
   const resolution = resolveCommand(COMMAND_TREE, args);
   if (resolution.kind === "group") {
     const asked = resolution.flags.some((flag) => flag === "--help" || flag === "-h");
-    if (!asked && (resolution.words.length > 0 || resolution.flags.length > 0))
-      throw missingCommand(COMMAND_TREE, resolution.words);
+    // A person who stops half way wants to see what there is; a program that wants JSON has made a mistake.
+    if (!asked && resolution.flags.includes("--json")) throw missingCommand(COMMAND_TREE, resolution.words);
     return await showHelp(resolution.words, resolution.flags.includes("--json"), io);
   }
   const command = await resolution.entry.load();
@@ -46,14 +46,14 @@ async function dispatch(args: readonly string[], io: CliIo): Promise<number> {
 }
 
 async function showHelp(words: readonly string[], json: boolean, io: CliIo): Promise<number> {
-  const { helpDocument, formatHelp } = await import("./help.ts");
+  const { helpDocument, formatHelp, helpWidth } = await import("./help.ts");
   const document = await helpDocument(COMMAND_TREE, words);
   const { createColours, wantsColour } = await import("./colour.ts");
   await writeAll(
     io.stdout,
     json
       ? `${JSON.stringify(document, null, 2)}\n`
-      : formatHelp(document, createColours(wantsColour(io.stdout, io.env))),
+      : formatHelp(document, createColours(wantsColour(io.stdout, io.env)), helpWidth(io.stdout)),
   );
   return 0;
 }

@@ -2,7 +2,7 @@ import type { Service } from "../model/service.ts";
 import { formatTime } from "./duration.ts";
 import { escapeName } from "./escape.ts";
 import { quoteCommand } from "./quote-command.ts";
-import { formatPairs, formatTable } from "./table.ts";
+import { formatPairs, formatTable, type Layout } from "./table.ts";
 
 export const formatPorts = (service: Pick<Service, "published_ports">): string[] =>
   service.published_ports.map(({ host, host_port, guest_port }) => `${host}:${host_port} -> ${guest_port}`);
@@ -39,7 +39,7 @@ export function formatService(service: Service): string {
   return formatPairs(pairs.map(([name, value]) => [name, escapeName(value)] as const)).join("\n");
 }
 
-export function formatServices(services: readonly Service[], bold: (text: string) => string): string {
+export function formatServices(services: readonly Service[], layout: Layout): string {
   const rows = services.map((service) =>
     [
       service.service_name,
@@ -49,6 +49,5 @@ export function formatServices(services: readonly Service[], bold: (text: string
       quoteCommand(service.command),
     ].map(escapeName),
   );
-  const [header = "", ...lines] = formatTable(["NAME", "STATE", "EXIT", "PORTS", "COMMAND"], rows);
-  return [bold(header), ...lines].join("\n");
+  return formatTable(["NAME", "STATE", "EXIT", "PORTS", "COMMAND"], rows, layout).join("\n");
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { EnvironmentDetail, EnvironmentList } from "../../src/model/environment.ts";
@@ -8,6 +8,7 @@ import type { Journal } from "../../src/model/exec.ts";
 import type { DaemonStatus } from "../../src/model/health.ts";
 import type { Workspace } from "../../src/model/workspace.ts";
 import { eventually, type Installation, PROJECT, runProcess, withInstallation } from "../helpers/installation.ts";
+import { installProgram } from "../helpers/installed-program.ts";
 import { useSandbox } from "../helpers/sandbox.ts";
 
 const PROGRAM = join(PROJECT, "dist/cli/main.js");
@@ -35,15 +36,6 @@ class Call {
   async printed(text: string): Promise<void> {
     while (!this.stdout.includes(text)) await new Promise<void>((done) => (this.#wake = done));
   }
-}
-
-/** The CLI as a program called `cloche`, in a folder for PATH. */
-function installProgram(at: Installation): NodeJS.ProcessEnv {
-  const bin = at.path("bin");
-  mkdirSync(bin, { recursive: true });
-  writeFileSync(join(bin, "cloche"), `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`);
-  chmodSync(join(bin, "cloche"), 0o755);
-  return { ...at.env, PATH: `${bin}:${process.env["PATH"] ?? ""}` };
 }
 
 describe("workspace exec", () => {
@@ -287,32 +279,6 @@ describe("the program", () => {
       expect(plain).toContain("NAME");
       expect(plain).not.toContain("\u001B");
       expect((await at.cli(["env", "list"])).stdout).not.toContain("\u001B");
-    });
-  });
-
-  it("completes commands, options, environments and ids in bash", async () => {
-    await withInstallation(async (at) => {
-      const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
-      const env = installProgram(at);
-      const complete = async (line: string) => {
-        const script = `eval "$(cloche completion bash)"; COMP_LINE=$LINE; COMP_POINT=\${#LINE}; _cloche; printf '%s\\n' "\${COMPREPLY[@]}"; complete -p cloche`;
-        const { stdout, stderr } = await runProcess("bash", ["-c", script], {
-          env: { ...env, LINE: line },
-          cwd: at.root,
-        });
-        expect(stderr).toBe("");
-        const lines = stdout.trimEnd().split("\n");
-        expect(lines.pop()).toContain("_cloche cloche");
-        return lines;
-      };
-      expect(await complete("cloche work")).toEqual(["workspace"]);
-      expect(await complete("cloche workspace file ")).toEqual(["list", "read", "write"]);
-      expect(await complete("cloche ws create --se")).toEqual(expect.arrayContaining(["--seed-path"]));
-      expect(await complete("cloche workspace status ws-")).toEqual([id]);
-      expect(await complete("cloche workspace create deb")).toEqual(["debian:12", "debian:12-build"]);
-      expect(await complete("cloche workspace create debian:12-")).toEqual(["12-build"]); // bash replaces what follows the colon
-      mkdirSync(at.path("some-folder"));
-      expect(await complete("cloche workspace create --seed-path some-")).toEqual(["some-folder"]);
     });
   });
 

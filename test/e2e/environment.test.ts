@@ -12,6 +12,7 @@ import type { EnvironmentDefinition } from "../../src/environments/definition.ts
 import { createEnvironments } from "../../src/environments/environments.ts";
 import { walkTree } from "../../src/environments/walk-tree.ts";
 import { processesNaming } from "../helpers/installation.ts";
+import { useSandbox } from "../helpers/sandbox.ts";
 
 const idMap = currentIdMap();
 const log = silentLog;
@@ -66,6 +67,51 @@ describe("environment debian:12, from the shared cache", () => {
     }
   });
 });
+
+describe("environment debian:12-build, from the shared cache", () => {
+  const { at, sh } = useBuildWorkspace();
+
+  it("promises what it is told to have, on top of debian:12", async () => {
+    const [plain, build] = await Promise.all([
+      at().sdk.inspectEnvironment("debian:12"),
+      at().sdk.inspectEnvironment("debian:12-build"),
+    ]);
+    expect(build).toMatchObject({ state: "warm", host_paths: [] });
+    expect(build.packages).toEqual(expect.arrayContaining(plain.packages));
+    expect(build.packages).toEqual(expect.arrayContaining(["build-essential", "pkg-config", "python3-venv"]));
+  });
+
+  it("compiles C and C++ with make, in the sandbox and as its user", async () => {
+    const script = String.raw`
+      printf '#include <stdio.h>\nint main(void) { puts("made by C"); }\n' >one.c
+      printf '#include <iostream>\nint main() { std::cout << "made by C++\\n"; }\n' >two.cc
+      printf 'all: one two\n' >Makefile
+      make -s && ./one && ./two && file -b one | cut -d, -f1 && pkg-config --version >/dev/null`;
+    expect(await sh(script)).toMatchObject({
+      stderr: "",
+      stdout: "made by C\nmade by C++\nELF 64-bit LSB pie executable\n",
+    });
+  });
+
+  it("has Python with its virtual environments, git and the archivers", async () => {
+    const script = `
+      python3 -m venv .venv && .venv/bin/pip --version | cut -d' ' -f1
+      .venv/bin/python -c 'import ssl, sqlite3, lzma; print("whole")'
+      git init -q . && git -c user.name=a -c user.email=a@b.example commit -q --allow-empty -m x && git rev-list --count HEAD
+      echo x >f && zip -q f.zip f && unzip -p f.zip && tar cJf f.txz f && tar tf f.txz`;
+    expect(await sh(script)).toMatchObject({ stderr: "", stdout: "pip\nwhole\n1\nx\nf\n" });
+  });
+});
+
+/** A workspace in debian:12-build; the first one on a machine waits for the build. */
+function useBuildWorkspace() {
+  const box = useSandbox("deb");
+  let id: string;
+  beforeAll(async () => {
+    ({ workspace_id: id } = await box.at.sdk.createWorkspace({ environment: "debian:12-build" }));
+  }, 600_000);
+  return { at: () => box.at, sh: (command: string) => box.at.sdk.execWorkspace(id, { command }) };
+}
 
 describe("a build of Debian that does not come to its end", () => {
   let cachePath: string;

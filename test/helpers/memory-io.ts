@@ -48,6 +48,7 @@ export function createMemoryIo(
     stderr: new MemoryOutput(options.tty),
     env: { ...options.env },
     cwd: process.cwd(),
+    program: "cloche",
     onSignal(handler) {
       handlers.add(handler);
       return () => handlers.delete(handler);

@@ -38,7 +38,7 @@ describe("the contract and the CLI", () => {
 
   it.each(Object.entries(CONTRACT_COMMANDS))("agree about `%s`", async (name, contract) => {
     const words = name.split(" ");
-    const text = formatHelp(await helpDocument(COMMAND_TREE, words), plain);
+    const text = formatHelp(await helpDocument(COMMAND_TREE, words), plain, Infinity);
     expect(flagsIn(text, "Options").toSorted()).toEqual([...contract.flags].toSorted());
     expect(flagsIn(text, "Everywhere")).toEqual(CONTRACT_GLOBAL_FLAGS);
     const usage = /^Usage: cloche (.*)$/m.exec(text)?.[1] ?? "";

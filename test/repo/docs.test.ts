@@ -8,6 +8,7 @@ import { COMMAND_TREE } from "../../src/cli/registry.ts";
 import { resolveCommand } from "../../src/cli/resolve-command.ts";
 import { ERROR_CODES } from "../../src/model/error-codes.ts";
 import { Cloche } from "../../src/sdk/cloche.ts";
+import { renderCliPage } from "./cli-page.ts";
 import { renderErrorsPage } from "./errors-page.ts";
 import { folderPattern, hostPattern, hostsIn, ownFolders, packageHosts } from "./machine-names.ts";
 import { findAnchors, findCodeSpans, findFences, findLinks, resolveLink } from "./markdown.ts";
@@ -165,6 +166,8 @@ describe("commands", () => {
       ),
     ).toEqual([]);
     expect(await check("cloche run -- sh -c 'id; cloche nonsense'", true)).toEqual([]);
+    expect(await check("cloche workspace list 2>&1 >list.txt && cloche doctor > 'it' 2>/dev/null", true)).toEqual([]);
+    expect(await check("cloche doctor > it nonsense", true)).toHaveLength(1);
     expect(await check("cloche nonsense", true)).toHaveLength(1);
     expect(await check("X=1 npx cloche workspace list --nonsense", true)).toHaveLength(1);
     expect(await check("echo $(cloche workspace delete)", true)).toHaveLength(1);
@@ -176,10 +179,14 @@ describe("commands", () => {
 });
 
 describe("pages that follow the code", () => {
-  it("docs/errors.md has every error code, exit code and hint", () => {
-    const path = join(ROOT, "docs/errors.md");
-    if (process.env["UPDATE"] === "1") writeFileSync(path, renderErrorsPage());
-    expect(readFileSync(path, "utf8")).toBe(renderErrorsPage());
+  it.each([
+    ["docs/errors.md", "every error code, exit code and hint", renderErrorsPage],
+    ["docs/cli.md", "every command, argument, option and example", renderCliPage],
+  ])("%s has %s", async (page, _, render) => {
+    const path = join(ROOT, page);
+    const wanted = await render();
+    if (process.env["UPDATE"] === "1") writeFileSync(path, wanted);
+    expect(readFileSync(path, "utf8")).toBe(wanted);
   });
 
   it("docs/dependencies.md has a row for every run-time dependency and names every other", () => {

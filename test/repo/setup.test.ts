@@ -54,7 +54,7 @@ function run(args: string[] = [], asUser = false) {
 }
 
 const haveRuntime = () =>
-  ["bwrap", "gcc", "make", "git", "mmdebstrap", "flock"].forEach((name) => fake(name, "exit 0"));
+  ["bwrap", "gcc", "make", "git", "mmdebstrap", "flock", "newuidmap"].forEach((name) => fake(name, "exit 0"));
 
 describe("scripts/setup", () => {
   it("does nothing, quickly and silently, when nothing is missing", () => {
@@ -84,10 +84,11 @@ describe("scripts/setup", () => {
     const { status, stdout, stderr } = run([], true);
     expect(status).toBe(1);
     expect(stdout).toBe("");
-    const command = stderr.split("\n").filter((line) => line.startsWith("sudo "));
-    expect(command).toEqual([
-      "sudo sh -c 'apt-get update && apt-get install -y --no-install-recommends bubblewrap gcc make mmdebstrap util-linux'",
-    ]);
+    const install =
+      "'apt-get update && apt-get install -y --no-install-recommends bubblewrap gcc make mmdebstrap util-linux uidmap'";
+    expect(stderr.trimEnd().split("\n").at(-1)).toBe(`sudo sh -c ${install}`);
+    rmSync(join(bin, "sudo"));
+    expect(run([], true).stderr.trimEnd().split("\n").at(-1)).toBe(`su - -c ${install}`);
     expect(() => readFileSync(join(folder, "apt-calls"))).toThrow("ENOENT");
   });
 
@@ -95,11 +96,19 @@ describe("scripts/setup", () => {
     haveRuntime();
     rmSync(join(bin, "bwrap"));
     fake("apt-get", "exit 1");
-    fake("sudo", `[ "$2" = true ] && exit 0; shift 4; echo "$@" >${folder}/sudo-calls`);
+    fake("sudo", `[ "$2" = true ] && exit 0; shift 4; echo "$@" >${folder}/sudo-calls; echo many lines`);
     chmodSync(folder, 0o777);
     const { status, stderr } = run([], true);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "Installing bubblewrap\n" });
     expect(readFileSync(join(folder, "sudo-calls"), "utf8")).toBe("setup bubblewrap\n");
+  });
+
+  it("shows what an installation said when it failed", () => {
+    haveRuntime();
+    rmSync(join(bin, "bwrap"));
+    fake("apt-get", "exit 1");
+    fake("sudo", `[ "$2" = true ] && exit 0; echo no such package >&2; exit 100`);
+    expect(run([], true)).toMatchObject({ status: 100, stderr: "Installing bubblewrap\nno such package\n" });
   });
 
   it("wants more for tests, and names each package once", () => {
@@ -107,7 +116,7 @@ describe("scripts/setup", () => {
     fake("apt-get", "exit 1");
     fake("sudo", "exit 1");
     const { stderr } = run(["--tests", "--bench"], true);
-    expect(stderr).toMatch(/docker\.io.* uidmap /);
+    expect(stderr).toMatch(/docker\.io.* tmux .* zsh fish/);
     expect(stderr.match(/docker\.io/g)).toHaveLength(1);
   });
 
@@ -126,7 +135,7 @@ describe("scripts/setup", () => {
     expect(run().status).toBe(0);
     expect(run().status).toBe(0);
     expect(readFileSync(join(folder, "npm-calls"), "utf8").trim().split("\n")).toEqual([
-      "install --no-audit --no-fund --loglevel=error",
+      "install --no-audit --no-fund --no-update-notifier --loglevel=error",
     ]);
   });
 });

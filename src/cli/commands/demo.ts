@@ -39,7 +39,7 @@ export const command = defineCommand({
     const steps = await runSteps(context, context.values);
     const ok = steps.every((step) => step.ok);
     const duration = Math.round(performance.now() - started);
-    await context.print({ ok, duration_ms: duration, steps }, () => closing(ok, duration, context.colours));
+    await context.print({ ok, duration_ms: duration, steps }, () => closing(ok, duration, context));
     return ok ? 0 : 1;
   },
 });
@@ -87,9 +87,9 @@ function formatStep(report: DemoStepReport, { bold, dim, green, red }: Colours):
   return [head, ...report.lines.map((line) => `   ${dim(escapeName(line))}`)].join("\n");
 }
 
-function closing(ok: boolean, duration: number, { green, red }: Colours): string {
+function closing(ok: boolean, duration: number, { colours: { green, red }, io: { program } }: Context): string {
   const { length } = DEMO_STEPS;
   return ok
-    ? `\n${green(`All ${length} steps went as promised in ${formatElapsed(duration)}.`)} Your turn: cloche workspace create --seed-path .`
-    : `\n${red("Not every step went as promised.")} See what the host offers: cloche doctor`;
+    ? `\n${green(`All ${length} steps went as promised in ${formatElapsed(duration)}.`)} Your turn: ${program} workspace create --seed-path .`
+    : `\n${red("Not every step went as promised.")} See what the host offers: ${program} doctor`;
 }

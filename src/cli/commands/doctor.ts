@@ -1,9 +1,9 @@
 import type { BackendHealth, Health } from "../../model/health.ts";
-import type { Colours } from "../colour.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand, type Context } from "../command.ts";
 import { formatEnvironments } from "../environment-table.ts";
 import { escapeName } from "../escape.ts";
 import { formatPairs } from "../table.ts";
+import { hangText } from "../wrap-text.ts";
 
 export const command = defineCommand({
   words: ["doctor"],
@@ -14,12 +14,12 @@ export const command = defineCommand({
   examples: ["cloche doctor", "cloche doctor --json | jq .backends"],
   async run(context) {
     const health = await (await context.connect()).doctor();
-    await context.print(health, () => formatHealth(health, context.colours));
+    await context.print(health, () => formatHealth(health, context));
     return health.healthy ? 0 : 1;
   },
 });
 
-function formatHealth(health: Health, colours: Colours): string {
+function formatHealth(health: Health, { colours, layout: { width } }: Pick<Context, "colours" | "layout">): string {
   const { bold, green, red, cyan } = colours;
   const mark = (works: boolean) => (works ? green("✓") : red("✗"));
   const places = formatPairs([
@@ -28,7 +28,7 @@ function formatHealth(health: Health, colours: Colours): string {
     ["cache", escapeName(health.cache)],
   ]);
   const hints = health.backends.flatMap(({ name, hint }) =>
-    hint === null ? [] : [`${cyan("hint:")} ${escapeName(`${name}: ${hint}`)}`],
+    hint === null ? [] : hangText(`${cyan("hint:")} `, "hint: ".length, escapeName(`${name}: ${hint}`), width),
   );
   const verdict = health.healthy
     ? green("Ready: the default backend works")
@@ -37,10 +37,12 @@ function formatHealth(health: Health, colours: Colours): string {
     ...places,
     "",
     bold("Backends"),
-    ...health.backends.flatMap((backend) => formatBackend(backend, mark)),
+    ...health.backends.flatMap((backend) => formatBackend(backend, mark, width)),
     "",
     bold("Environments"),
-    ...formatEnvironments(health.environments).map((line) => `  ${line}`),
+    ...formatEnvironments(health.environments, { width: width - 2, bold: (text) => text }).map((line) =>
+      `  ${line}`.trimEnd(),
+    ),
     "",
     ...hints,
     verdict,
@@ -48,10 +50,17 @@ function formatHealth(health: Health, colours: Colours): string {
 }
 
 /** The backend's line and one for each of its limits, with the names aligned. */
-function formatBackend(backend: BackendHealth, mark: (works: boolean) => string): string[] {
-  const limits = formatPairs(backend.limits.map(({ name, detail }) => [`${name} limit`, escapeName(detail)] as const));
+function formatBackend(backend: BackendHealth, mark: (works: boolean) => string, width: number): string[] {
+  const line = (indent: number, works: boolean, name: string, detail: string) => {
+    const beginning = `${escapeName(name)}  `;
+    const before = `${" ".repeat(indent)}${mark(works)} ${beginning}`;
+    return hangText(before, indent + 2 + beginning.length, escapeName(detail), width);
+  };
+  const longest = Math.max(0, ...backend.limits.map(({ name }) => name.length));
   return [
-    `  ${mark(backend.available)} ${escapeName(backend.name)}  ${escapeName(backend.detail)}`,
-    ...limits.map((line, index) => `      ${mark(backend.limits[index]?.holds === true)} ${line}`),
+    ...line(2, backend.available, backend.name, backend.detail),
+    ...backend.limits.flatMap(({ name, holds, detail }) =>
+      line(6, holds, `${name} limit`.padEnd(longest + " limit".length), detail),
+    ),
   ];
 }

@@ -24,7 +24,10 @@ export const command = defineCommand({
       ["packages", detail.packages.join(", ") || "-"],
     ];
     await context.print(detail, () =>
-      formatPairs(pairs.map(([name, value]) => [name, escapeName(value)] as const)).join("\n"),
+      formatPairs(
+        pairs.map(([name, value]) => [name, escapeName(value)] as const),
+        context.layout.width,
+      ).join("\n"),
     );
     return 0;
   },

@@ -10,10 +10,7 @@ export const command = defineCommand({
   examples: ["cloche env list"],
   async run(context) {
     const list = await (await context.connect()).listEnvironments();
-    await context.print(list, () => {
-      const [header = "", ...lines] = formatEnvironments(list.environments);
-      return [context.colours.bold(header), ...lines].join("\n");
-    });
+    await context.print(list, () => formatEnvironments(list.environments, context.layout).join("\n"));
     return 0;
   },
 });

@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { formatHelp, helpDocument } from "../help.ts";
+import { formatHelp, helpDocument, helpWidth } from "../help.ts";
 import { resolveCommand } from "../resolve-command.ts";
 import { usageError } from "../usage-error.ts";
 
@@ -20,7 +20,7 @@ export const command = defineCommand({
       context.tree,
       resolution.kind === "command" ? resolution.entry.words : resolution.words,
     );
-    await context.print(document, () => formatHelp(document, context.colours));
+    await context.print(document, () => formatHelp(document, context.colours, helpWidth(context.io.stdout)));
     return 0;
   },
 });

@@ -66,7 +66,9 @@ export const command = defineCommand({
     });
     const id = workspace.workspace_id;
     await context.print(workspace, () =>
-      values["id-only"] ? id : `${id}\n${context.colours.dim(`Next: cloche workspace exec ${id} -- COMMAND`)}`,
+      values["id-only"]
+        ? id
+        : `${id}\n${context.colours.dim(`Next: ${context.io.program} workspace exec ${id} -- COMMAND`)}`,
     );
     return 0;
   },

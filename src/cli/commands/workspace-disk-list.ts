@@ -18,7 +18,7 @@ export const command = defineCommand({
       recursive: context.values.recursive,
     });
     if (list.entries.length === 0 && !context.json) context.note("No files");
-    await context.print(list, () => (list.entries.length === 0 ? "" : formatFiles(list.entries, context.colours.bold)));
+    await context.print(list, () => (list.entries.length === 0 ? "" : formatFiles(list.entries, context.layout)));
     return 0;
   },
 });

@@ -2,9 +2,10 @@ import type { Workspace } from "../../model/workspace.ts";
 import { defineCommand } from "../command.ts";
 import { formatAge, formatUntil } from "../duration.ts";
 import { escapeName } from "../escape.ts";
-import { formatTable } from "../table.ts";
+import { formatTable, type Layout } from "../table.ts";
 
-const HEADER = ["ID", "NAME", "STATE", "ENVIRONMENT", "BACKEND", "COMMANDS", "AGE", "EXPIRES"] as const;
+/** Those that fit into 80 columns with an ordinary name; the rest is in `cloche workspace status`. */
+const HEADER = ["ID", "NAME", "STATE", "ENVIRONMENT", "BACKEND", "AGE", "EXPIRES"] as const;
 
 export const command = defineCommand({
   words: ["workspace", "list"],
@@ -16,14 +17,12 @@ export const command = defineCommand({
     const list = await (await context.connect()).listWorkspaces();
     if (list.count === 0 && !context.json) context.note("No workspaces");
     const now = Date.now() / 1000;
-    await context.print(list, () =>
-      list.count === 0 ? "" : formatWorkspaces(list.workspaces, now, context.colours.bold),
-    );
+    await context.print(list, () => (list.count === 0 ? "" : formatWorkspaces(list.workspaces, now, context.layout)));
     return 0;
   },
 });
 
-function formatWorkspaces(workspaces: readonly Workspace[], now: number, bold: (text: string) => string): string {
+function formatWorkspaces(workspaces: readonly Workspace[], now: number, layout: Layout): string {
   const rows = workspaces.map((workspace) =>
     [
       workspace.workspace_id,
@@ -31,11 +30,9 @@ function formatWorkspaces(workspaces: readonly Workspace[], now: number, bold: (
       workspace.state,
       workspace.environment,
       workspace.backend,
-      String(workspace.command_count),
       formatAge(now - workspace.created_at),
       formatUntil(workspace.expires_at - now),
     ].map(escapeName),
   );
-  const [header = "", ...lines] = formatTable(HEADER, rows);
-  return [bold(header), ...lines].join("\n");
+  return formatTable(HEADER, rows, layout).join("\n");
 }

@@ -11,7 +11,7 @@ export const command = defineCommand({
   async run(context) {
     const list = await (await context.connect()).listServices(context.argument("ID"));
     if (list.count === 0 && !context.json) context.note("No services");
-    await context.print(list, () => (list.count === 0 ? "" : formatServices(list.services, context.colours.bold)));
+    await context.print(list, () => (list.count === 0 ? "" : formatServices(list.services, context.layout)));
     return 0;
   },
 });

@@ -27,7 +27,7 @@ export const command = defineCommand({
       rows: values.rows,
       secret_env: toRecord(values["secret-env"]),
     });
-    const next = `Next: cloche workspace shell attach ${shell.workspace_id} ${shell.shell_id}`;
+    const next = `Next: ${context.io.program} workspace shell attach ${shell.workspace_id} ${shell.shell_id}`;
     await context.print(shell, () =>
       values["id-only"] ? shell.shell_id : `${shell.shell_id}\n${context.colours.dim(next)}`,
     );

@@ -21,8 +21,7 @@ export const command = defineCommand({
       const rows = list.snapshots.map((one) =>
         [one.snapshot_name, one.kind, formatTime(one.created_at), formatBytes(one.size_bytes)].map(escapeName),
       );
-      const [header = "", ...lines] = formatTable(["NAME", "KIND", "CREATED", "SIZE"], rows);
-      return [context.colours.bold(header), ...lines].join("\n");
+      return formatTable(["NAME", "KIND", "CREATED", "SIZE"], rows, context.layout).join("\n");
     });
     return 0;
   },
