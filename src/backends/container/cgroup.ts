@@ -52,7 +52,8 @@ export class Cgroups {
         }
       } catch (error) {
         cgroups.#hierarchies.delete(controller);
-        cgroups.#reasons.set(controller, messageOf(error));
+        const closed = errnoOf(error) === "EACCES" || errnoOf(error) === "EROFS";
+        cgroups.#reasons.set(controller, closed ? "this user may not make cgroups here" : messageOf(error));
       }
     }
     return cgroups;
