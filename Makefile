@@ -19,9 +19,10 @@ $(GUEST): $(wildcard guest/*.c guest/*.h) guest/Makefile
 	@echo "Building the guest program" >&2
 	@$(MAKE) --no-print-directory -j2 -C guest
 
-dist/.built: $(SOURCES) package.json tsconfig.json tsconfig.build.json node_modules/.package-lock.json
+dist/.built: $(SOURCES) scripts/bundle-mcp.mjs package.json tsconfig.json tsconfig.build.json node_modules/.package-lock.json
 	@echo "Building the package" >&2
 	@node_modules/.bin/tsc -p tsconfig.build.json
+	@node scripts/bundle-mcp.mjs
 	@chmod 755 dist/cli/main.js
 	@touch $@
 

@@ -13,6 +13,7 @@ import { measureDiff } from "./rows/diff.mjs";
 import { measureExec } from "./rows/exec.mjs";
 import { measureFiles } from "./rows/files.mjs";
 import { measureIdle } from "./rows/idle.mjs";
+import { measureMcp } from "./rows/mcp.mjs";
 import { measureProject } from "./rows/project.mjs";
 import { measureShell } from "./rows/shell.mjs";
 import { measureSnapshot } from "./rows/snapshot.mjs";
@@ -41,6 +42,7 @@ const MEASUREMENTS = {
   diff: measureDiff,
   files: measureFiles,
   shell: measureShell,
+  mcp: measureMcp,
   version: measureVersion,
 };
 

@@ -19,6 +19,7 @@ export const ROW_NAMES = /** @type {const} */ ([
   "diff",
   "files",
   "shell",
+  "mcp",
   "version",
 ]);
 

@@ -13,3 +13,5 @@ export type * from "./model/summary.ts";
 export type { DeletedWorkspace, Labels, Workspace, WorkspaceList, WorkspaceSeed } from "./model/workspace.ts";
 export { Cloche } from "./sdk/cloche.ts";
 export type * from "./sdk/options.ts";
+export { createServer, type CreateServerOptions, type EmbeddedServer } from "./mcp/create-server.ts";
+export type { McpTransport } from "./mcp/mcp-transport.ts";

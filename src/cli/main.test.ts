@@ -40,10 +40,14 @@ describe("the program", () => {
     expect([...loaded].toSorted()).toEqual(["src/base/version.js", "src/cli/main.js"]);
   });
 
-  it("loads no schema library in any command", () => {
-    expect(program.sources.length).toBeGreaterThan(50);
-    expect([...program.modules].filter((name) => /^[@a-z]/.test(name) && !name.startsWith("node:"))).toEqual([]);
-  });
+  it.each(["daemon status", "host connect --help", "mcp serve --help", "workspace create --help"])(
+    "loads no package for `cloche %s`",
+    async (line) => {
+      const traced = await run("cloche", line.split(" "), { env: { ...options.env, NODE_DEBUG: "esm" } });
+      expect(traced.stderr).toContain("src/cli/commands/");
+      expect(traced.stderr).not.toContain("node_modules/");
+    },
+  );
 
   it("exits with the code and keeps a pipe's reader from seeing an error when it leaves early", async () => {
     await expect(run("cloche", ["nonsense"], options)).rejects.toMatchObject({ code: 2, stdout: "" });

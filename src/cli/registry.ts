@@ -10,6 +10,8 @@ const groups: CommandTree["groups"] = [
   { words: ["workspace", "shell"], summary: "Use terminals that stay open" },
   { words: ["workspace", "disk"], summary: "Read the files of a stopped workspace" },
   { words: ["env"], summary: "Manage the environments that workspaces start from" },
+  { words: ["mcp"], summary: "Serve workspaces over the Model Context Protocol" },
+  { words: ["host"], summary: "Connect coding agents and editors to cloche" },
   { words: ["daemon"], summary: "Look at or stop the background process" },
 ];
 
@@ -123,6 +125,27 @@ const commands: readonly CommandEntry[] = [
   entry("env inspect", "Show what is in an environment", () => import("./commands/env-inspect.ts")),
   entry("env prune", "Remove built environments that no workspace uses", () => import("./commands/env-prune.ts")),
   entry("doctor", "Say what works on this host, and what to do about the rest", () => import("./commands/doctor.ts")),
+  entry("mcp serve", "Serve workspaces to a chat host or agent over MCP", () => import("./commands/mcp-serve.ts")),
+  entry(
+    "host connect",
+    "Give a coding agent cloche's tools, with the agent's own command",
+    () => import("./commands/host-connect.ts"),
+  ),
+  entry(
+    "host print-config",
+    "Print what belongs into a host's configuration",
+    () => import("./commands/host-print-config.ts"),
+  ),
+  entry(
+    "host doctor",
+    "Say which hosts are connected, and what to do about the rest",
+    () => import("./commands/host-doctor.ts"),
+  ),
+  entry(
+    "host repair",
+    "Write the entry that a host should have into its configuration",
+    () => import("./commands/host-repair.ts"),
+  ),
   entry("daemon status", "Show whether the daemon runs", () => import("./commands/daemon-status.ts")),
   entry("daemon stop", "Stop the daemon; workspaces go on", () => import("./commands/daemon-stop.ts")),
   entry("demo", "See the main job done in a few seconds", () => import("./commands/demo.ts")),

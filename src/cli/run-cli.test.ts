@@ -225,7 +225,8 @@ describe("results", () => {
   });
 
   it("file read prints content raw when piped, escaped on a terminal, and fails rather than cut --content-only", async () => {
-    const file = { workspace_id: "ws-1", path: "/workspace/a", content: "a\u001B[2J", size_bytes: 5, truncated: false };
+    const place = { workspace_id: "ws-1", path: "/workspace/a", offset: 0, next_offset: null };
+    const file = { ...place, content: "a\u001B[2J", size_bytes: 5, truncated: false };
     const client = { readWorkspaceFile: () => Promise.resolve(file) };
     expect((await call(["ws", "file", "read", "ws-1", "a"], { client })).stdout).toBe("a\u001B[2J");
     expect((await call(["ws", "file", "read", "ws-1", "a"], { client, tty: true })).stdout).toBe("a\\x1b[2J\n");

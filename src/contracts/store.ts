@@ -24,6 +24,8 @@ export interface StoredWorkspace {
   ttlSeconds: number;
   limits: WallLimits;
   ociRuntime: string | null;
+  /** What its creator named this creation: asked again with it, the same workspace is the answer. */
+  idempotencyKey: string | null;
   resetCount: number;
   seed: WorkspaceSeed;
   /** The cached tree under `/workspace`; kept from pruning while the workspace is there. */

@@ -3,7 +3,7 @@ import { LineCounter, parseDocument } from "yaml";
 import { errnoOf, messageOf } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
 import { Config } from "../model/config.ts";
-import { describeIssue } from "./describe-issue.ts";
+import { describeIssue } from "../model/describe-issue.ts";
 
 /** `config.yaml` as it is now: read again when the file has changed. Throws CONFIG_INVALID. A missing file is an empty one. */
 export function configReader(file: string): () => Config {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { ClocheError } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
 import { OPERATIONS, type OperationInput, type OperationName } from "../model/operations.ts";
-import { describeIssue } from "./describe-issue.ts";
+import { describeIssue } from "../model/describe-issue.ts";
 
 /** Room for a file of 64 MiB, escaped. */
 export const MAX_BODY_BYTES = 96 * 1024 * 1024;

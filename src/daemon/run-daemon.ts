@@ -12,6 +12,7 @@ import type { LifeHandlers } from "./handlers.ts";
 import { IdleTimer } from "./idle-timer.ts";
 import { InFlight } from "./in-flight.ts";
 import { openLogFile } from "./log-file.ts";
+import { openMcpDoor, type McpDoor } from "./mcp-door.ts";
 import { createApiServer, type ApiServer } from "./server.ts";
 import { listenPrivately } from "./socket.ts";
 import { describeError } from "./to-failure.ts";
@@ -20,7 +21,13 @@ import { describeError } from "./to-failure.ts";
 const STOP_GRACE_MS = 3000;
 const LAST_ANSWER_MS = 1000;
 
-export interface DaemonOptions {
+/** Ways in beside the socket. */
+export interface Doors {
+  /** The program that serves MCP over HTTP, to be run when its first client comes; without it there is no such endpoint. */
+  readonly mcpProgram?: string;
+}
+
+export interface DaemonOptions extends Doors {
   readonly places: Places;
   readonly idleSeconds: number;
   readonly logLevel: string | undefined;
@@ -88,6 +95,7 @@ class DaemonLife implements Daemon {
   readonly #asking = new Set<AbortSignal>();
   #composition: Composition | undefined;
   #api: ApiServer | undefined;
+  #mcp: McpDoor | undefined;
   #stopping: Promise<void> | undefined;
   #end!: () => void;
 
@@ -98,7 +106,8 @@ class DaemonLife implements Daemon {
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
-    const isBusy = () => this.#inFlight.count > 0 || this.#composition?.hasWorkToHold() !== false;
+    const isBusy = () =>
+      this.#inFlight.count > 0 || this.#mcp?.isActive === true || this.#composition?.hasWorkToHold() !== false;
     this.#idle = new IdleTimer(options.idleSeconds * 1000, isBusy, () => void this.stop("idle"));
   }
 
@@ -113,6 +122,10 @@ class DaemonLife implements Daemon {
     this.#api = createApiServer({ handlers, version, inFlight: this.#inFlight, log: this.log });
     await listenPrivately(this.#api.server, daemonSocket(home));
     this.#composition = composition;
+    const { mcpProgram: program, places } = this.#options;
+    if (program !== undefined) {
+      this.#mcp = await openMcpDoor({ program, places, log: this.log, onChange: () => this.changed() });
+    }
     this.log.info("daemon listens", { pid: process.pid, version, home });
     this.changed();
   }
@@ -126,6 +139,8 @@ class DaemonLife implements Daemon {
     this.log.info("daemon stops", { reason, in_flight: this.#inFlight.count });
     this.#idle.stop();
     this.#api?.server.close();
+    // First: what it still asks would start the next daemon.
+    await this.#mcp?.close();
     await this.#inFlight.settle(this.#asking, STOP_GRACE_MS);
     try {
       await this.#composition?.close();
@@ -149,7 +164,8 @@ class DaemonLife implements Daemon {
           pid: process.pid,
           socket: daemonSocket(this.#options.places.home),
           version,
-          mcp_url: null,
+          mcp_url: this.#mcp?.url ?? null,
+          mcp_token: this.#mcp?.token ?? null,
           started_at: this.#startedAt,
           workspace_count: this.#store.listWorkspaces().length,
         }),

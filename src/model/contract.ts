@@ -13,6 +13,18 @@ export interface ContractCommand {
   readonly command?: true;
 }
 
+/** Of `mcp serve`, and passed on to it by the commands about hosts. */
+const SERVE_FLAGS = [
+  "--profile",
+  "--mode",
+  "--project-path",
+  "--repo-url",
+  "--repo-ref",
+  "--no-project-source",
+  "--environment",
+  "--backend",
+] as const;
+
 export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   run: {
     positionals: ["[ENVIRONMENT]"],
@@ -103,6 +115,11 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "env inspect": { positionals: ["ENVIRONMENT"], flags: [] },
   "env prune": { positionals: [], flags: [] },
   doctor: { positionals: [], flags: [] },
+  "mcp serve": { positionals: [], flags: SERVE_FLAGS },
+  "host connect": { positionals: ["HOST"], flags: SERVE_FLAGS },
+  "host print-config": { positionals: ["HOST"], flags: SERVE_FLAGS },
+  "host doctor": { positionals: [], flags: [] },
+  "host repair": { positionals: ["HOST"], flags: SERVE_FLAGS },
   "daemon status": { positionals: [], flags: [] },
   "daemon stop": { positionals: [], flags: [] },
   demo: { positionals: [], flags: ["--environment", "--backend"] },
@@ -120,6 +137,8 @@ export const CONTRACT_GROUPS = [
   "workspace shell",
   "workspace disk",
   "env",
+  "mcp",
+  "host",
   "daemon",
 ] as const;
 export const CONTRACT_ALIASES = { ws: "workspace" } as const;
@@ -190,3 +209,46 @@ export const CONTRACT_VARIABLES = [
 
 /** What the program exits with, besides a command's own code and 128+n for a signal. */
 export const CONTRACT_EXIT_CODES = { done: 0, failed: 1, usage: 2, sandbox_failed: 125 } as const;
+
+/** The tools of the MCP server's `workspace-full`; the other profiles and the modes have some of them. */
+export const CONTRACT_MCP_TOOLS = [
+  "vm_run",
+  "workspace_create",
+  "workspace_list",
+  "workspace_update",
+  "workspace_status",
+  "workspace_exec",
+  "workspace_logs",
+  "workspace_file_list",
+  "workspace_file_read",
+  "workspace_file_write",
+  "workspace_patch_apply",
+  "workspace_sync_push",
+  "workspace_diff",
+  "workspace_export",
+  "workspace_reset",
+  "workspace_summary",
+  "workspace_delete",
+  "workspace_fork",
+  "workspace_stop",
+  "workspace_start",
+  "workspace_disk_export",
+  "workspace_disk_list",
+  "workspace_disk_read",
+  "snapshot_create",
+  "snapshot_list",
+  "snapshot_delete",
+  "service_start",
+  "service_list",
+  "service_status",
+  "service_logs",
+  "service_stop",
+  "shell_open",
+  "shell_read",
+  "shell_write",
+  "shell_signal",
+  "shell_resize",
+  "shell_close",
+] as const;
+export const CONTRACT_MCP_PROFILES = ["vm-run", "workspace-core", "workspace-full"] as const;
+export const CONTRACT_MCP_MODES = ["repro-fix", "inspect", "cold-start", "review-eval"] as const;

@@ -37,6 +37,10 @@ export const ERROR_CODES = {
   SECRET_NOT_FOUND: row(1, 404, "Give the secret at `cloche workspace create --secret NAME=VALUE`"),
   SECRET_INVALID: row(2, 400, "A secret has 4 to 65,536 bytes of text"),
   PORT_TAKEN: row(1, 409, "Choose another host port, or 0 for one that is free"),
+  // programs that use cloche over MCP
+  HOST_NOT_INSTALLED: row(1, 404, "Install the host first; `cloche host doctor` shows which are there"),
+  HOST_DRIFTED: row(1, 409, "Run `cloche host repair HOST` to change the entry"),
+  HOST_FAILED: row(1, 502, "Run the host's own command by hand to see all that it says"),
   // paths and files
   PATH_OUTSIDE_WORKSPACE: row(2, 400, "Give a path under /workspace, relative or absolute"),
   FILE_NOT_FOUND: row(1, 404, "See `cloche workspace file list ID --recursive` for what is there"),

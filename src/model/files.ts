@@ -21,7 +21,12 @@ export interface FileContent {
   content: string;
   /** Of the whole file, also when `content` is a part of it. */
   size_bytes: number;
+  /** Whether there is more after `content`. */
   truncated: boolean;
+  /** Where `content` starts, in bytes. */
+  offset: number;
+  /** Where to read on; null at the end. */
+  next_offset: number | null;
 }
 
 export interface FileWritten {

@@ -31,7 +31,10 @@ export interface DaemonStatus {
   pid: number | null;
   socket: string;
   version: string | null;
+  /** Where this daemon serves MCP over HTTP. */
   mcp_url: string | null;
+  /** What a client of it sends as bearer token; another one for each daemon. */
+  mcp_token: string | null;
   started_at: number | null;
   workspace_count: number | null;
 }

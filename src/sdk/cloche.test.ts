@@ -21,7 +21,7 @@ const clients: Cloche[] = [];
 
 beforeAll(() => {
   program = transpileProgram("test/fixtures/scripted-daemon.ts");
-  own = transpileProgram("src/index.ts");
+  own = transpileProgram("src/sdk/cloche.ts");
 });
 afterAll(() => {
   program.remove();
@@ -72,7 +72,15 @@ const collect = async (chunks: AsyncIterable<OutputChunk>): Promise<Record<strin
 
 describe("the daemon", () => {
   it("is started by what needs it, and not by asking how it is", async () => {
-    const none = { running: false, pid: null, version: null, mcp_url: null, started_at: null, workspace_count: null };
+    const none = {
+      running: false,
+      pid: null,
+      version: null,
+      mcp_url: null,
+      mcp_token: null,
+      started_at: null,
+      workspace_count: null,
+    };
     expect(await sdk.daemonStatus()).toEqual({ ...none, socket: join(home, "daemon.sock") });
     expect(await sdk.stopDaemon()).toEqual({ stopped: false });
     expect(existsSync(home)).toBe(false);

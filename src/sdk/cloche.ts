@@ -316,4 +316,11 @@ export class Cloche implements AsyncDisposable {
   }
 }
 
-const NOT_RUNNING = { pid: null, version: null, mcp_url: null, started_at: null, workspace_count: null } as const;
+const NOT_RUNNING = {
+  pid: null,
+  version: null,
+  mcp_url: null,
+  mcp_token: null,
+  started_at: null,
+  workspace_count: null,
+} as const;

@@ -46,6 +46,7 @@ describe("workspaces", () => {
       name: "first",
       wall,
       ociRuntime: "runsc",
+      idempotencyKey: "once",
       layers: ["l-1", "l-2"],
       generation: 3,
       sessionStartedAt: 200.5,

@@ -88,6 +88,7 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX events_of_workspace ON events (workspace_id, position);
   `,
+  "ALTER TABLE workspaces ADD COLUMN idempotency_key TEXT",
 ];
 
 function schemaVersion(database: Database.Database): number {

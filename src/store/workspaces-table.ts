@@ -18,6 +18,7 @@ const COLUMNS = recordColumns<StoredWorkspace>({
   ttlSeconds: { column: "ttl_seconds" },
   limits: { column: "limits", json: true },
   ociRuntime: { column: "oci_runtime" },
+  idempotencyKey: { column: "idempotency_key" },
   resetCount: { column: "reset_count" },
   seed: { column: "seed", json: true },
   baseline: { column: "baseline" },

@@ -45,6 +45,7 @@ export async function createWorkspace(
     ttlSeconds: input.ttl_seconds ?? config.ttl_seconds ?? DEFAULTS.ttl_seconds,
     limits,
     ociRuntime: input.oci_runtime ?? null,
+    idempotencyKey: input.idempotency_key ?? null,
     seed: {
       ...seed,
       ...(input.origin_kind && { origin_kind: input.origin_kind }),
@@ -66,6 +67,7 @@ type Identity =
   | "sessionStartedAt"
   | "resetCount"
   | "generation"
+  | "idempotencyKey"
   | "wall";
 
 /** What is new in every workspace, made from a seed or forked. */
@@ -80,6 +82,7 @@ export function blankWorkspace(deps: Dependencies): Pick<StoredWorkspace, Identi
     sessionStartedAt: now,
     resetCount: 0,
     generation: 1,
+    idempotencyKey: null,
     wall: null,
   };
 }

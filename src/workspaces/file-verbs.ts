@@ -9,6 +9,7 @@ import { writeExport } from "./export-writer.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { recordEvent } from "./record-event.ts";
 import { roomFor, withinRoom } from "./room.ts";
+import { redactedRange } from "./shells/redacted-range.ts";
 
 const DEFAULT_READ_BYTES = 65_536;
 /** More entries than that in one answer help nobody. */
@@ -41,18 +42,38 @@ function presentEntry(live: LiveWorkspace, folder: string, entry: GuestEntry): F
 export async function readFile(live: LiveWorkspace, input: OperationInput<"readWorkspaceFile">): Promise<FileContent> {
   const relative = toWorkspaceRelative(input.path);
   const { redactor } = live.secrets;
-  const maxBytes = input.max_bytes ?? DEFAULT_READ_BYTES;
+  const { offset = 0, max_bytes: maxBytes = DEFAULT_READ_BYTES } = input;
   const files = await live.files();
-  // A value that the cut goes through is found with what follows it.
-  const read = { maxBytes: maxBytes + redactor.reach, shownPath: input.path };
-  const { entry, content } = await files.readAll("workspace", relative, read);
+  // A value that a cut goes through is found with what is before and after it.
+  const before = Math.min(offset, redactor.reach);
+  const { entry, content } = await files.readAll("workspace", relative, {
+    offset: offset - before,
+    maxBytes: before + maxBytes + redactor.reach,
+    shownPath: input.path,
+  });
+  const truncated = offset + maxBytes < entry.size;
+  // Who reads on gets a character that the cut went through whole.
+  const end = truncated ? before + wholeCharacters(content.subarray(before, before + maxBytes)) : content.length;
   return {
     workspace_id: live.workspaceId,
     path: toWorkspaceAbsolute(relative),
-    content: redactor.start(content, maxBytes).toString("utf8"),
+    content: redactedRange(content, redactor.find(content), before, end).toString("utf8"),
     size_bytes: entry.size,
-    truncated: entry.size > maxBytes,
+    truncated,
+    offset,
+    next_offset: truncated ? offset + end - before : null,
   };
+}
+
+/** How many bytes from the start are whole characters. All of them, when the last ones are no text or there is no other character. */
+function wholeCharacters(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(4, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if ((byte & 0xc0) === 0x80) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return back < length && back < bytes.length ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
 }
 
 export async function writeFile(

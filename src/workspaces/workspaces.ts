@@ -76,7 +76,13 @@ export class Workspaces extends WorkspaceRecords {
   }
 
   async create(input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
-    return this.#adopted(await createWorkspace(this.deps, input, { ...context, onLost: this.#lost }));
+    const { idempotency_key: key } = input;
+    if (key === undefined) return await this.#create(input, context);
+    // Whoever asks with the same key while it is being made waits, and gets the same.
+    return await this.turns.take(`create ${key}`, async () => {
+      const made = this.deps.store.listWorkspaces().find((one) => one.idempotencyKey === key && isVisible(one));
+      return made ? this.status(made.workspaceId) : await this.#create(input, context);
+    });
   }
 
   async fork(input: OperationInput<"forkWorkspace">, context: CallContext): Promise<Workspace> {
@@ -224,6 +230,10 @@ export class Workspaces extends WorkspaceRecords {
     this.deps.journal.flush();
     await this.services.close();
     await Promise.all([...this.#live.values()].map((live) => live.release()));
+  }
+
+  async #create(input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
+    return this.#adopted(await createWorkspace(this.deps, input, { ...context, onLost: this.#lost }));
   }
 
   #isBusy(workspaceId: string): boolean {

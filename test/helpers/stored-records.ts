@@ -17,6 +17,7 @@ export const workspace = (id: string, fields: Partial<StoredWorkspace> = {}): St
   ttlSeconds: 3600,
   limits: { vcpuCount: 1, memMib: 2048, pids: 512, diskMib: undefined },
   ociRuntime: null,
+  idempotencyKey: null,
   resetCount: 0,
   seed: { mode: "empty", seed_path: null, origin_kind: null, origin_ref: null },
   baseline: "/cache/seeds/x",

@@ -10,10 +10,15 @@ import {
   CONTRACT_EXIT_CODES,
   CONTRACT_GLOBAL_FLAGS,
   CONTRACT_GROUPS,
+  CONTRACT_MCP_MODES,
+  CONTRACT_MCP_PROFILES,
+  CONTRACT_MCP_TOOLS,
   CONTRACT_SDK_METHODS,
   CONTRACT_VARIABLES,
 } from "../../src/model/contract.ts";
 import { ERROR_CODES } from "../../src/model/error-codes.ts";
+import { MODE_NAMES, PROFILE_NAMES, PROFILES } from "../../src/mcp/profiles.ts";
+import { TOOLS } from "../../src/mcp/tool-registry.ts";
 import { Cloche } from "../../src/sdk/cloche.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -79,6 +84,15 @@ it("the contract and the SDK have the same methods", () => {
   const methods = Object.getOwnPropertyNames(Cloche.prototype).filter((name) => name !== "constructor");
   expect(methods.toSorted()).toEqual([...CONTRACT_SDK_METHODS].toSorted());
   expect(Object.getOwnPropertySymbols(Cloche.prototype)).toContain(Symbol.asyncDispose);
+});
+
+it("the contract and the MCP server have the same tools, profiles and modes, and a file for each tool", async () => {
+  expect(PROFILES["workspace-full"]).toEqual(CONTRACT_MCP_TOOLS);
+  expect(PROFILE_NAMES).toEqual(CONTRACT_MCP_PROFILES);
+  expect(MODE_NAMES).toEqual(CONTRACT_MCP_MODES);
+  for (const [name, tool] of Object.entries(TOOLS)) expect(tool.name).toBe(name);
+  const files = await readdir(join(root, "src/mcp/tools"));
+  expect(files.toSorted()).toEqual(CONTRACT_MCP_TOOLS.map((name) => `${name.replaceAll("_", "-")}.ts`).toSorted());
 });
 
 it("the contract and the source name the same environment variables", async () => {

@@ -10,6 +10,7 @@ import { ERROR_CODES } from "../../src/model/error-codes.ts";
 import { Cloche } from "../../src/sdk/cloche.ts";
 import { renderCliPage } from "./cli-page.ts";
 import { renderErrorsPage } from "./errors-page.ts";
+import { renderMcpPage } from "./mcp-page.ts";
 import { folderPattern, hostPattern, hostsIn, ownFolders, packageHosts } from "./machine-names.ts";
 import { findAnchors, findCodeSpans, findFences, findLinks, resolveLink } from "./markdown.ts";
 import { projectFiles, readProjectFile, ROOT } from "./project-files.ts";
@@ -187,6 +188,12 @@ describe("pages that follow the code", () => {
     const wanted = await render();
     if (process.env["UPDATE"] === "1") writeFileSync(path, wanted);
     expect(readFileSync(path, "utf8")).toBe(wanted);
+  });
+
+  it("docs/mcp.md has every tool, profile, mode, resource and prompt of the MCP server", () => {
+    const path = join(ROOT, "docs/mcp.md");
+    if (process.env["UPDATE"] === "1") writeFileSync(path, renderMcpPage());
+    expect(readFileSync(path, "utf8")).toBe(renderMcpPage());
   });
 
   it("docs/dependencies.md has a row for every run-time dependency and names every other", () => {

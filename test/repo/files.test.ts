@@ -9,6 +9,8 @@ const MAX_LINES = 400;
 const LONGER: Readonly<Record<string, string>> = {};
 
 const GRAB_BAG = /^(utils?|helpers?|common|misc|shared|tools)$/;
+/** A tool is what MCP calls a thing that can be called. */
+const IN_ITS_OWN_SENSE = "src/mcp/tools/";
 const GUARANTEES = "docs/guarantees.md";
 
 const files = projectFiles();
@@ -59,7 +61,14 @@ describe("files", () => {
   it("have names in kebab-case, after what they hold", () => {
     const parts = (file: string) => file.replace(/(\.test)?\.ts$/, "").split("/");
     expect(sources.filter((file) => !parts(file).every((part) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(part)))).toEqual([]);
-    expect([...sources, ...guest].filter((file) => file.split(/[/.]/).some((part) => GRAB_BAG.test(part)))).toEqual([]);
+    expect(
+      [...sources, ...guest].filter((file) =>
+        file
+          .replace(IN_ITS_OWN_SENSE, "src/mcp/")
+          .split(/[/.]/)
+          .some((part) => GRAB_BAG.test(part)),
+      ),
+    ).toEqual([]);
   });
 
   it("export by name", () => {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -28,6 +29,7 @@ beforeEach(() => {
   mkdirSync(join(checkout, "node_modules"));
   mkdirSync(bin);
   cpSync(setup, join(checkout, "scripts/setup"));
+  cpSync("test/agents", join(checkout, "test/agents"), { recursive: true });
   writeFileSync(join(checkout, "package-lock.json"), "{}");
   writeFileSync(join(checkout, "node_modules/.package-lock.json"), "{}");
   for (const name of ["dirname", "touch", "sed"]) symlinkSync(`/usr/bin/${name}`, join(bin, name));
@@ -42,16 +44,23 @@ function fake(name: string, script: string): void {
 }
 
 /** Runs a copy that finds the fake commands and no other: the line that adds the system's folders is taken out. */
-function run(args: string[] = [], asUser = false) {
+function run(args: string[] = [], asUser = false, env: Record<string, string> = {}) {
   const script = readFileSync(setup, "utf8").replace("PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin", "");
   writeFileSync(join(checkout, "scripts/setup"), script, { mode: 0o755 });
   const options = {
     encoding: "utf8" as const,
-    env: { PATH: bin },
+    env: { PATH: bin, ...env },
     ...(asUser && isRoot && { uid: 65534, gid: 65534 }),
   };
   return spawnSync("/bin/bash", [join(checkout, "scripts/setup"), ...args], options);
 }
+
+/** The commands that tell the packages of a list to be there. */
+const provenBy = (list: string): string[] =>
+  (new RegExp(`^${list}=\\(([^)]*)\\)`, "m").exec(readFileSync(setup, "utf8"))?.[1] ?? "")
+    .split(/\s+/)
+    .map((one) => one.split(":")[1] ?? "")
+    .filter((proof) => proof !== "" && !proof.includes("/"));
 
 const haveRuntime = () =>
   ["bwrap", "gcc", "make", "git", "mmdebstrap", "flock", "newuidmap"].forEach((name) => fake(name, "exit 0"));
@@ -137,5 +146,31 @@ describe("scripts/setup", () => {
     expect(readFileSync(join(folder, "npm-calls"), "utf8").trim().split("\n")).toEqual([
       "install --no-audit --no-fund --no-update-notifier --loglevel=error",
     ]);
+  });
+
+  it("installs the agents of the tests once for each set of versions, and keeps nothing of an attempt that failed", () => {
+    haveRuntime();
+    for (const name of provenBy("tests")) fake(name, "exit 0");
+    for (const name of ["cp", "mkdir", "mktemp", "mv", "rm", "sha256sum"])
+      symlinkSync(`/usr/bin/${name}`, join(bin, name));
+    const env = { XDG_CACHE_HOME: join(folder, "cache") };
+    const installed = () => readdirSync(join(folder, "cache/cloche-tests"));
+    const tests = () => run(["--tests"], false, env);
+
+    fake("npm", "exit 1");
+    expect(tests().status).not.toBe(0);
+    expect(installed()).toEqual([]);
+    fake("npm", `echo "$@" >>${folder}/npm-calls; : >installed`);
+    expect(tests().status).toBe(0);
+    expect(tests()).toMatchObject({ status: 0, stderr: "" });
+    expect(readFileSync(join(folder, "npm-calls"), "utf8").trim().split("\n")).toEqual([
+      "install --ignore-scripts --no-package-lock --no-audit --no-fund --no-update-notifier --loglevel=error",
+    ]);
+    writeFileSync(join(checkout, "test/agents/package.json"), "{}");
+    expect(tests().status).toBe(0);
+    expect(installed()).toHaveLength(2);
+    expect(
+      installed().every((name) => readdirSync(join(folder, "cache/cloche-tests", name)).includes("installed")),
+    ).toBe(true);
   });
 });

@@ -5,6 +5,8 @@ export interface SourceImport {
   readonly specifier: string;
   /** Gone after compilation. */
   readonly typeOnly: boolean;
+  /** By `import()`, when the code gets there. */
+  readonly onDemand: boolean;
   readonly line: number;
 }
 
@@ -16,11 +18,12 @@ export function parseSource(file: string, text: string): ts.SourceFile {
 export function findImports(file: string, text: string): SourceImport[] {
   const source = parseSource(file, text);
   const found: SourceImport[] = [];
-  const add = (node: ts.Node | undefined, typeOnly: boolean) => {
+  const add = (node: ts.Node | undefined, typeOnly: boolean, onDemand = false) => {
     if (node === undefined || !ts.isStringLiteralLike(node)) return;
     found.push({
       specifier: node.text,
       typeOnly,
+      onDemand,
       line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1,
     });
   };
@@ -30,7 +33,7 @@ export function findImports(file: string, text: string): SourceImport[] {
     } else if (ts.isExportDeclaration(node)) {
       add(node.moduleSpecifier, node.isTypeOnly);
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-      add(node.arguments[0], false);
+      add(node.arguments[0], false, true);
     } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
       add(node.argument.literal, true);
     }

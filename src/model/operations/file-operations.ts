@@ -4,7 +4,12 @@ import { path, workspaceId } from "./fields.ts";
 const MAX_TEXT = 67_108_864;
 const maxBytes = z.number().int().min(1).max(268_435_456).optional();
 const list = z.strictObject({ workspace_id: workspaceId, path: path.optional(), recursive: z.boolean().optional() });
-const read = z.strictObject({ workspace_id: workspaceId, path, max_bytes: maxBytes });
+const read = z.strictObject({
+  workspace_id: workspaceId,
+  path,
+  offset: z.number().int().min(0).optional(),
+  max_bytes: maxBytes,
+});
 
 export const fileOperations = {
   listWorkspaceFiles: list,

@@ -21,6 +21,8 @@ export const workspaceOperations = {
     labels: Labels.optional(),
     network_policy: NetworkPolicy.optional(),
     secrets: z.array(Secret).max(64).optional(),
+    /** Asked again with the same key, the workspace that was made is the answer. */
+    idempotency_key: z.string().min(1).max(256).optional(),
     ttl_seconds: z.number().positive().max(31_536_000).optional(),
     vcpu_count: z.number().int().min(1).max(256).optional(),
     mem_mib: z.number().int().min(64).max(1_048_576).optional(),

@@ -1,0 +1,29 @@
+import { CONNECTABLE_HOSTS, type ConnectableHost } from "../../model/host.ts";
+import { defineCommand } from "../command.ts";
+import { escapeName } from "../escape.ts";
+import { printHostChange } from "../host-change.ts";
+import { hostSetting } from "../host-setting.ts";
+import { quoteCommand } from "../quote-command.ts";
+import { SERVE_OPTIONS } from "../serve-options.ts";
+
+export const command = defineCommand({
+  words: ["host", "connect"],
+  summary: "Give a coding agent cloche's tools, with the agent's own command",
+  description: [
+    "Adds the server to the user's configuration with `claude mcp add` or `codex mcp add`; the file as it was is kept in the cloche home.",
+    "The options are passed on to `cloche mcp serve`. Connecting twice changes nothing.",
+  ].join("\n"),
+  positionals: [{ name: "HOST", description: "The agent", choices: CONNECTABLE_HOSTS }],
+  options: SERVE_OPTIONS,
+  examples: ["cloche host connect claude-code", "cloche host connect codex --mode repro-fix"],
+  async run(context) {
+    const { connectHost } = await import("../../hosts/connect-host.ts");
+    const host = context.argument("HOST") as ConnectableHost;
+    const done = await connectHost(host, hostSetting(context));
+    const starts = escapeName(quoteCommand([...done.command]));
+    await printHostChange(context, done, () =>
+      done.changed ? `Connected ${host}: it starts ${starts}` : `Already connected: ${host} starts ${starts}`,
+    );
+    return 0;
+  },
+});

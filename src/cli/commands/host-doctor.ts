@@ -1,0 +1,57 @@
+import { HOSTS, type HostReport, type ServerProbe } from "../../model/host.ts";
+import type { Colours } from "../colour.ts";
+import { defineCommand } from "../command.ts";
+import { escapeName, escapeText } from "../escape.ts";
+import { hostSetting } from "../host-setting.ts";
+import { colourPatch } from "../patch-colours.ts";
+import { formatTable } from "../table.ts";
+
+export const command = defineCommand({
+  words: ["host", "doctor"],
+  summary: "Say which hosts are connected, and what to do about the rest",
+  description:
+    "Starts the server once, as a host would, and changes nothing. Exits with 1 when it does not answer, an entry has drifted or a configuration cannot be read.",
+  positionals: [],
+  options: {},
+  examples: ["cloche host doctor", "cloche host doctor --json | jq '.hosts[].state'"],
+  async run(context) {
+    const [{ inspectHost }, { probeServer }] = await Promise.all([
+      import("../../hosts/inspect-host.ts"),
+      import("../../hosts/probe-server.ts"),
+    ]);
+    const setting = hostSetting(context);
+    const [server, ...hosts] = await Promise.all([
+      probeServer(setting.launcher),
+      ...HOSTS.map((host) => inspectHost(host, setting)),
+    ]);
+    const healthy = server.answers && hosts.every(({ state }) => state !== "drifted" && state !== "unreadable");
+    await context.print({ healthy, server, hosts }, () => formatHosts(server, hosts, context.colours));
+    return healthy ? 0 : 1;
+  },
+});
+
+function formatHosts(server: ServerProbe, hosts: readonly HostReport[], colours: Colours): string {
+  const rows = hosts.map(({ host, installed, state, config_path: path }) => [
+    host,
+    installed ? "yes" : "no",
+    state.replace("_", " "),
+    escapeName(path),
+  ]);
+  const mark = server.answers ? colours.green("✓") : colours.red("✗");
+  return [
+    `${mark} cloche mcp serve  ${escapeName(server.detail)}`,
+    "",
+    ...formatTable(["HOST", "INSTALLED", "STATE", "CONFIGURATION"], rows),
+    ...hosts.flatMap((host) => formatFinding(host, colours)),
+  ].join("\n");
+}
+
+function formatFinding({ host, why, diff, next_step: step }: HostReport, colours: Colours): string[] {
+  if (why === null && step === null) return [];
+  return [
+    "",
+    ...(why === null ? [] : [`${colours.red(`${host}:`)} ${escapeName(why)}`]),
+    ...(diff === null ? [] : [colourPatch(escapeText(diff), colours).trimEnd()]),
+    ...(step === null ? [] : [`${colours.cyan("hint:")} ${why === null ? `${host}: ` : ""}${escapeName(step)}`]),
+  ];
+}

@@ -1,0 +1,106 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from "@modelcontextprotocol/server";
+import { isClocheError, messageOf } from "../base/errors.ts";
+import type { Cloche } from "../sdk/cloche.ts";
+import { CallsUnderWay } from "./calls-under-way.ts";
+import { BadBody, sendResponse, toExchange } from "./http-exchange.ts";
+import { refuse } from "./http-guard.ts";
+import { optionsFrom } from "./http-options.ts";
+import { HttpSessions, problem } from "./http-sessions.ts";
+import { buildServer } from "./mcp-server.ts";
+import { chooseParts, type ServerParts } from "./server-options.ts";
+
+export interface EndpointOptions {
+  readonly cloche: Cloche;
+  readonly port: number;
+  readonly token: string;
+  /** Called when a client comes or goes. */
+  readonly onChange: () => void;
+}
+
+const MAX_CHOICES = 100;
+
+/** The server over Streamable HTTP: both for clients that open a session and for those that send each request with all it needs. */
+export class HttpEndpoint implements AsyncDisposable {
+  readonly server: Server;
+  readonly #options: EndpointOptions;
+  readonly #calls = new CallsUnderWay();
+  readonly #sessions: HttpSessions;
+  /** By what was chosen in the address. */
+  readonly #choices = new Map<string, { readonly parts: ServerParts; readonly handler: McpHttpHandler }>();
+  #exchanges = 0;
+
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+    this.#sessions = new HttpSessions(options.onChange);
+    this.server = createServer((request, response) => void this.#serve(request, response));
+    // A command may run for a day before its answer comes.
+    this.server.requestTimeout = 0;
+    this.server.timeout = 0;
+  }
+
+  /** Whether somebody is served. */
+  get isActive(): boolean {
+    return this.#exchanges > 0 || this.#sessions.count > 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sessions.close();
+    for (const { handler, parts } of this.#choices.values()) {
+      await handler.close();
+      await parts.source[Symbol.asyncDispose]();
+    }
+    await this.#calls.settled();
+    this.server.closeAllConnections();
+  }
+
+  async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on("error", () => undefined); // shows as `close` too
+    const { port, token } = this.#options;
+    const refusal = refuse(incoming.url ?? "", incoming.headers, port, token);
+    if (refusal) {
+      const challenge = refusal.status === 401 ? { "www-authenticate": "Bearer" } : {};
+      response.writeHead(refusal.status, { "content-type": "text/plain", connection: "close", ...challenge });
+      response.end(`${refusal.message}\n`);
+      return;
+    }
+    this.#exchanges++;
+    this.#options.onChange();
+    try {
+      await sendResponse(await this.#answer(incoming, response), response);
+    } catch {
+      response.destroy(); // the client went away
+    } finally {
+      this.#exchanges--;
+      this.#options.onChange();
+    }
+  }
+
+  async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<Response> {
+    try {
+      const exchange = await toExchange(incoming, response);
+      const { request, body } = exchange;
+      const { parts, handler } = this.#choose(new URL(request.url).searchParams);
+      if (await isLegacyRequest(request, body)) {
+        return await this.#sessions.serve(exchange, () => buildServer(parts, this.#calls));
+      }
+      return await handler.fetch(request, body === undefined ? {} : { parsedBody: body });
+    } catch (error) {
+      if (error instanceof BadBody) return problem(error.status, -32_700, error.message);
+      if (isClocheError(error)) return problem(400, -32_602, `${error.message}. ${error.hint}`);
+      return problem(500, -32_603, messageOf(error));
+    }
+  }
+
+  #choose(query: URLSearchParams): { readonly parts: ServerParts; readonly handler: McpHttpHandler } {
+    const key = query.toString();
+    const known = this.#choices.get(key);
+    if (known) return known;
+    // There is no folder that it was started in, so a project has to be named.
+    const parts = chooseParts(optionsFrom(query), undefined, this.#options.cloche);
+    const handler = createMcpHandler(() => buildServer(parts, this.#calls), { legacy: "reject" });
+    const chosen = { parts, handler };
+    if (this.#choices.size < MAX_CHOICES) this.#choices.set(key, chosen);
+    return chosen;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Socket } from "node:net";
+import { Cloche } from "../sdk/cloche.ts";
+import { HttpEndpoint } from "./http-endpoint.ts";
+
+/**
+ * The endpoint as a process of its own, started by the daemon for its first client. The daemon holds the port and hands over each connection, so the token
+ * never is in a command line or an environment; when the daemon goes, so does this.
+ */
+interface Start {
+  readonly home: string;
+  readonly cache: string;
+  readonly port: number;
+  readonly token: string;
+}
+
+let endpoint: HttpEndpoint | undefined;
+
+process.on("message", (message: Start | { readonly connection: number }, socket: Socket | undefined) => {
+  if (!("connection" in message)) {
+    endpoint = open(message);
+    return;
+  }
+  process.send?.({ taken: message.connection });
+  // The client may have left on the way.
+  if (!socket || !endpoint) return;
+  endpoint.server.emit("connection", socket);
+  socket.resume();
+});
+process.on("disconnect", () => process.exit(0));
+
+function open({ home, cache, port, token }: Start): HttpEndpoint {
+  let told = false;
+  const opened: HttpEndpoint = new HttpEndpoint({
+    cloche: new Cloche({ home, cache }),
+    port,
+    token,
+    onChange: () => {
+      if (opened.isActive === told) return;
+      told = opened.isActive;
+      process.send?.({ active: told });
+    },
+  });
+  return opened;
+}

@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { OPERATIONS } from "../../model/operations.ts";
+import { firstEntries } from "../bounded.ts";
+import { serviceShape } from "../result-shapes.ts";
+import { defineTool, READS } from "../tool.ts";
+
+export const tool = defineTool({
+  name: "service_list",
+  description: "List the services of a workspace.",
+  input: OPERATIONS.listServices,
+  output: z.object({
+    count: z.number().int(),
+    running_count: z.number().int(),
+    services: z.array(serviceShape.pick({ service_name: true, state: true })),
+  }),
+  annotations: READS,
+  async run({ workspace_id: id }, { cloche, signal }) {
+    const list = await cloche.listServices(id, { signal });
+    return { ...list, services: firstEntries(list.services) };
+  },
+  text: ({ services }) =>
+    services.map(({ service_name: name, state }) => `${name} ${state}`).join("\n") || "No service was started",
+});

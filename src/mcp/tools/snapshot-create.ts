@@ -1,0 +1,13 @@
+import { z } from "zod";
+import { OPERATIONS } from "../../model/operations.ts";
+import { ADDS, defineTool } from "../tool.ts";
+
+export const tool = defineTool({
+  name: "snapshot_create",
+  description: "Keep the files of this moment under a name; what runs goes on.",
+  input: OPERATIONS.createSnapshot,
+  output: z.object({ snapshot: z.object({ snapshot_name: z.string(), kind: z.string() }) }),
+  annotations: ADDS,
+  run: ({ workspace_id: id, snapshot_name: name }, { cloche, signal }) => cloche.createSnapshot(id, name, { signal }),
+  text: ({ snapshot: { snapshot_name: name } }) => `Kept as "${name}"`,
+});

@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { OPERATIONS } from "../../model/operations.ts";
+import { firstEntries } from "../bounded.ts";
+import { defineTool, READS } from "../tool.ts";
+
+export const tool = defineTool({
+  name: "snapshot_list",
+  description: "List the snapshots of a workspace, baseline first.",
+  input: OPERATIONS.listSnapshots,
+  output: z.object({
+    count: z.number().int(),
+    snapshots: z.array(z.object({ snapshot_name: z.string(), kind: z.string(), size_bytes: z.number().int() })),
+  }),
+  annotations: READS,
+  async run({ workspace_id: id }, { cloche, signal }) {
+    const list = await cloche.listSnapshots(id, { signal });
+    return { ...list, snapshots: firstEntries(list.snapshots) };
+  },
+  text: ({ snapshots }) => snapshots.map(({ snapshot_name: name }) => name).join("\n"),
+});

@@ -1,0 +1,15 @@
+import { z } from "zod";
+import { OPERATIONS } from "../../model/operations.ts";
+import { plural } from "../result-words.ts";
+import { ADDS, defineTool } from "../tool.ts";
+
+export const tool = defineTool({
+  name: "workspace_disk_export",
+  description: "Write all files of a stopped workspace to one file on the host.",
+  input: OPERATIONS.exportWorkspaceDisk,
+  output: z.object({ output_path: z.string(), format: z.string(), size_bytes: z.number().int() }),
+  annotations: ADDS,
+  run: ({ workspace_id: id, ...options }, { cloche, signal, report }) =>
+    cloche.exportWorkspaceDisk(id, { ...options, signal, onProgress: ({ step }) => report?.(step) }),
+  text: ({ output_path: to, size_bytes: bytes }) => `Wrote ${plural(bytes, "byte")} to ${to}`,
+});

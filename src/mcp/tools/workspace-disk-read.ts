@@ -1,0 +1,16 @@
+import { OPERATIONS } from "../../model/operations.ts";
+import { readSize } from "../file-pages.ts";
+import { fileContentShape } from "../result-shapes.ts";
+import { fileWords } from "../result-words.ts";
+import { defineTool, READS } from "../tool.ts";
+
+export const tool = defineTool({
+  name: "workspace_disk_read",
+  description: "Read a text file of a stopped workspace, from offset on; next_offset is where to read on.",
+  input: OPERATIONS.readWorkspaceDisk,
+  output: fileContentShape,
+  annotations: READS,
+  run: ({ workspace_id: id, path, offset, max_bytes: most }, { cloche, signal }) =>
+    cloche.readWorkspaceDisk(id, path, { offset, max_bytes: readSize(most), signal }),
+  text: fileWords,
+});

@@ -1,0 +1,21 @@
+import { OPERATIONS } from "../../model/operations.ts";
+import { boundExec } from "../bounded-exec.ts";
+import { followCommand } from "../followed-command.ts";
+import { execShape } from "../result-shapes.ts";
+import { execWords } from "../result-words.ts";
+import { DESTROYS, defineTool } from "../tool.ts";
+
+export const tool = defineTool({
+  name: "workspace_exec",
+  description: "Run a command in a workspace. A non-zero exit code is a result, not an error.",
+  input: OPERATIONS.execWorkspace,
+  output: execShape,
+  annotations: DESTROYS,
+  async run({ workspace_id: id, ...options }, { cloche, signal, report }) {
+    const result = report
+      ? await followCommand(cloche.openCommand(id, { ...options, signal }), report)
+      : await cloche.execWorkspace(id, { ...options, signal });
+    return boundExec(result, true);
+  },
+  text: execWords,
+});

@@ -1,0 +1,16 @@
+import { OPERATIONS } from "../../model/operations.ts";
+import { readSize } from "../file-pages.ts";
+import { fileContentShape } from "../result-shapes.ts";
+import { fileWords } from "../result-words.ts";
+import { defineTool, READS } from "../tool.ts";
+
+export const tool = defineTool({
+  name: "workspace_file_read",
+  description: "Read a text file, from offset on; next_offset is where to read on.",
+  input: OPERATIONS.readWorkspaceFile,
+  output: fileContentShape,
+  annotations: READS,
+  run: ({ workspace_id: id, path, offset, max_bytes: most }, { cloche, signal }) =>
+    cloche.readWorkspaceFile(id, path, { offset, max_bytes: readSize(most), signal }),
+  text: fileWords,
+});

@@ -1,0 +1,16 @@
+import { OPERATIONS } from "../../model/operations.ts";
+import { workspaceShape } from "../result-shapes.ts";
+import { ADDS, defineTool } from "../tool.ts";
+
+export const tool = defineTool({
+  name: "workspace_fork",
+  description: "Make a new workspace with the files of this one as they are now, or of a snapshot.",
+  input: OPERATIONS.forkWorkspace.extend({
+    snapshot: OPERATIONS.forkWorkspace.shape.snapshot.describe("Default: the files as they are now"),
+  }),
+  output: workspaceShape,
+  annotations: ADDS,
+  run: ({ workspace_id: id, ...options }, { cloche, signal, report }) =>
+    cloche.forkWorkspace(id, { ...options, signal, onProgress: ({ step }) => report?.(step) }),
+  text: ({ workspace_id: id }) => `Forked to ${id}`,
+});

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { failure } from "../../model/error-codes.ts";
+import type { JournalEntry } from "../../model/exec.ts";
+import { OPERATIONS } from "../../model/operations.ts";
+import { cutMiddle, TEXT_BUDGET } from "../bounded.ts";
+import { nextCursor } from "../paging.ts";
+import { execShape } from "../result-shapes.ts";
+import { execWords } from "../result-words.ts";
+import { defineTool, READS } from "../tool.ts";
+
+const RECENT = 20;
+const RECENT_CHARS = 1000;
+
+export const tool = defineTool({
+  name: "workspace_logs",
+  description: `Show the last ${RECENT} commands, or with sequence one command's output from offset on.`,
+  input: OPERATIONS.logsWorkspace.extend({
+    sequence: z.number().int().min(1).optional(),
+    offset: z.number().int().min(0).optional(),
+  }),
+  output: z.object({
+    entries: z.array(execShape.pick({ sequence: true, exit_code: true, stdout: true, stderr: true })),
+    next_offset: nextCursor,
+  }),
+  annotations: READS,
+  async run({ workspace_id: id, sequence, offset = 0 }, { cloche, signal }) {
+    const { workspace_id, entries } = await cloche.logsWorkspace(id, { signal });
+    if (sequence === undefined)
+      return { workspace_id, entries: entries.slice(-RECENT).map(shorten), next_offset: null };
+    const entry = entries.find((one) => one.sequence === sequence);
+    if (!entry) throw failure("COMMAND_NOT_FOUND", `Workspace ${workspace_id} has no command ${sequence}`);
+    return { workspace_id, ...partOf(entry, offset) };
+  },
+  text: ({ entries, next_offset: next }) =>
+    [
+      ...entries.map((entry) => `#${entry.sequence} ${execWords({ timed_out: false, duration_ms: 0, ...entry })}`),
+      ...(next === null ? [] : [`[… read on with offset ${next} …]`]),
+    ].join("\n\n") || "No command ran yet",
+});
+
+function shorten(entry: JournalEntry): JournalEntry {
+  const how = `workspace_logs with sequence ${entry.sequence} shows it`;
+  return {
+    ...entry,
+    stdout: cutMiddle(entry.stdout, RECENT_CHARS, how),
+    stderr: cutMiddle(entry.stderr, RECENT_CHARS, how),
+  };
+}
+
+/** Both streams from one offset on, so that reading on needs one number. */
+function partOf(entry: JournalEntry, offset: number): { entries: JournalEntry[]; next_offset: number | null } {
+  const end = offset + TEXT_BUDGET / 2;
+  const more = Math.max(entry.stdout.length, entry.stderr.length) > end;
+  const part = { ...entry, stdout: entry.stdout.slice(offset, end), stderr: entry.stderr.slice(offset, end) };
+  return { entries: [part], next_offset: more ? end : null };
+}

@@ -1,0 +1,14 @@
+import { z } from "zod";
+import { OPERATIONS } from "../../model/operations.ts";
+import { DESTROYS, defineTool } from "../tool.ts";
+
+export const tool = defineTool({
+  name: "workspace_reset",
+  description: "Go back to a snapshot in a new sandbox; what came after it is gone.",
+  input: OPERATIONS.resetWorkspace,
+  output: z.object({ reset_count: z.number().int(), workspace_reset: z.object({ snapshot_name: z.string() }) }),
+  annotations: DESTROYS,
+  run: ({ workspace_id: id, snapshot }, { cloche, signal, report }) =>
+    cloche.resetWorkspace(id, { snapshot, signal, onProgress: ({ step }) => report?.(step) }),
+  text: ({ workspace_reset: { snapshot_name: name } }) => `Reset to "${name}"`,
+});

@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { OPERATIONS } from "../../model/operations.ts";
+import type { Summary } from "../../model/summary.ts";
+import { firstEntries } from "../bounded.ts";
+import { plural } from "../result-words.ts";
+import { defineTool, READS } from "../tool.ts";
+
+const MOST = 100;
+
+export const tool = defineTool({
+  name: "workspace_summary",
+  description: "Tell what happened since the workspace was created or reset.",
+  input: OPERATIONS.summarizeWorkspace,
+  output: z.object({
+    outcome: z.object({ command_count: z.number().int(), export_count: z.number().int() }),
+    changes: z.object({ changed: z.boolean(), summary: z.object({ total: z.number().int() }) }),
+  }),
+  annotations: READS,
+  run: async ({ workspace_id: id }, { cloche, signal }) =>
+    boundSummary(await cloche.summarizeWorkspace(id, { signal })),
+  text: ({ outcome, changes: { summary } }) =>
+    [
+      plural(outcome.command_count, "command"),
+      plural(summary.total, "change"),
+      plural(outcome.export_count, "export"),
+    ].join(", "),
+});
+
+/** Lists that grow with what happened, at their first entries. */
+export function boundSummary(summary: Summary): Summary {
+  const { changes, artifacts } = summary;
+  return {
+    ...summary,
+    changes: { ...changes, entries: firstEntries(changes.entries, MOST) },
+    artifacts: { exports: firstEntries(artifacts.exports, MOST) },
+  };
+}

@@ -1,0 +1,15 @@
+import { z } from "zod";
+import { OPERATIONS } from "../../model/operations.ts";
+import { plural } from "../result-words.ts";
+import { DESTROYS, defineTool } from "../tool.ts";
+
+export const tool = defineTool({
+  name: "workspace_sync_push",
+  description: "Copy a folder's contents or an archive of the host into a workspace.",
+  input: OPERATIONS.pushWorkspaceSync,
+  output: z.object({ dest: z.string(), files: z.number().int() }),
+  annotations: DESTROYS,
+  run: ({ workspace_id: id, source_path: source, dest }, { cloche, signal, report }) =>
+    cloche.pushWorkspaceSync(id, source, { dest, signal, onProgress: ({ step }) => report?.(step) }),
+  text: ({ dest, files }) => `Copied ${plural(files, "file")} to ${dest}`,
+});

@@ -1,0 +1,187 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ENTRY_BUDGET, TEXT_BUDGET } from "../../src/mcp/bounded.ts";
+import { Installation } from "../helpers/installation.ts";
+import { type McpClient, withMcp } from "../helpers/mcp-client.ts";
+
+let at: Installation;
+let id: string;
+beforeAll(async () => {
+  at = new Installation("mcpr");
+  id = (await at.sdk.createWorkspace({ environment: "host" })).workspace_id;
+});
+afterAll(() => at[Symbol.asyncDispose]());
+
+const serve = <Result>(work: (client: McpClient) => Promise<Result>, profile = "workspace-core") =>
+  withMcp(at, ["--no-project-source", "--profile", profile], work);
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => `${index + 1}\n`).join("");
+
+describe("results are bounded, and what is missing can be read", () => {
+  it("of a command: the middle goes, and workspace_logs reads on", async () => {
+    await serve(async (client) => {
+      const whole = numbers(10_000);
+      const result = await client.call("workspace_exec", { workspace_id: id, command: "seq 10000" });
+      const stdout = result["stdout"] as string;
+      expect(result["stdout_truncated"]).toBe(true);
+      expect(stdout.length).toBeLessThan(TEXT_BUDGET + 200);
+      expect(stdout.startsWith(whole.slice(0, TEXT_BUDGET / 2))).toBe(true);
+      expect(stdout.endsWith("9999\n10000\n")).toBe(true);
+      const told =
+        /\[… ([\d,]+) characters left out; workspace_logs with sequence (\d+) and offset (\d+) reads on …\]/.exec(
+          stdout,
+        );
+      expect(Number(told?.[1]?.replaceAll(",", ""))).toBe(whole.length - TEXT_BUDGET);
+
+      let read = whole.slice(0, TEXT_BUDGET / 2);
+      let offset: number | null = Number(told?.[3]);
+      while (offset !== null) {
+        const logs = await client.call("workspace_logs", { workspace_id: id, sequence: Number(told?.[2]), offset });
+        const [entry] = logs["entries"] as { stdout: string }[];
+        expect(entry!.stdout.length).toBeLessThanOrEqual(TEXT_BUDGET);
+        read += entry!.stdout;
+        offset = logs["next_offset"] as number | null;
+      }
+      expect(read).toBe(whole);
+    });
+  });
+
+  it("of a command that printed more than is kept: says to use a file, and workspace_file_read gives all of it", async () => {
+    await serve(async (client) => {
+      const loud = await client.tool("workspace_exec", {
+        workspace_id: id,
+        command: "head -c 30000000 /dev/zero | tr '\\0' x",
+      });
+      expect(loud.structuredContent["stdout"]).toContain("workspace_file_read");
+      expect(JSON.stringify(loud).length).toBeLessThan(4 * TEXT_BUDGET);
+      await client.call("workspace_exec", { workspace_id: id, command: "seq 20000 | sed 's/$/ ä/' > out.log" });
+      let read = "";
+      for (let offset: number | null = 0; offset !== null;) {
+        const part: Record<string, unknown> = await client.call("workspace_file_read", {
+          workspace_id: id,
+          path: "out.log",
+          offset,
+        });
+        read += part["content"] as string;
+        offset = part["next_offset"] as number | null;
+      }
+      expect(read).toBe(numbers(20_000).replaceAll("\n", " ä\n"));
+      const asked = await client.call("workspace_file_read", { workspace_id: id, path: "out.log", max_bytes: 3 });
+      expect(asked).toMatchObject({ content: "1 ", truncated: true, next_offset: 2 });
+    });
+  });
+
+  it("of a list of files: pages with a cursor", async () => {
+    await serve(async (client) => {
+      await client.call("workspace_exec", {
+        workspace_id: id,
+        command: "mkdir many && cd many && seq 1200 | xargs touch",
+      });
+      const paths: string[] = [];
+      for (let cursor: number | null = 0; cursor !== null;) {
+        const part: Record<string, unknown> = await client.call("workspace_file_list", {
+          workspace_id: id,
+          path: "many",
+          cursor,
+        });
+        expect(part["total"]).toBe(1200);
+        const entries = part["entries"] as { path: string }[];
+        expect(entries.length).toBeLessThanOrEqual(ENTRY_BUDGET);
+        paths.push(...entries.map(({ path }) => path));
+        cursor = part["next_cursor"] as number | null;
+      }
+      expect(new Set(paths).size).toBe(1200);
+    });
+  });
+
+  it("of a diff: the middle goes, one file's is whole, and offset reads on", async () => {
+    await serve(async (client) => {
+      const fresh = await client.create();
+      await client.call("workspace_exec", {
+        workspace_id: fresh,
+        command: "seq 20000 > long.txt; echo small > small.txt",
+      });
+      const cut = await client.call("workspace_diff", { workspace_id: fresh });
+      expect(cut).toMatchObject({ changed: true, patch_truncated: true, summary: { total: 2 } });
+      expect((cut["patch"] as string).length).toBeLessThan(TEXT_BUDGET + 200);
+      expect(cut["patch"]).toMatch(/workspace_diff with path/);
+      const small = await client.call("workspace_diff", { workspace_id: fresh, path: "small.txt" });
+      expect(small).toMatchObject({ patch_truncated: false, patch: expect.stringContaining("+small") as string });
+      let patch = "";
+      for (let offset: number | null = 0; offset !== null;) {
+        const part: Record<string, unknown> = await client.call("workspace_diff", { workspace_id: fresh, offset });
+        patch += part["patch"] as string;
+        offset = part["next_offset"] as number | null;
+      }
+      const target = at.path("applied");
+      mkdirSync(target);
+      writeFileSync(at.path("whole.patch"), patch);
+      execFileSync("git", ["apply", at.path("whole.patch")], { cwd: target });
+      expect(readFileSync(`${target}/long.txt`, "utf8")).toBe(numbers(20_000));
+      expect((await client.fails("workspace_diff", { workspace_id: fresh, path: "never" })).code).toBe(
+        "FILE_NOT_FOUND",
+      );
+      await client.call("workspace_delete", { workspace_id: fresh });
+    });
+  });
+
+  it("of a service and of a shell", async () => {
+    await serve(async (client) => {
+      const command = "seq 100000; touch printed; exec sleep 60";
+      await client.call("service_start", {
+        workspace_id: id,
+        service_name: "loud",
+        command,
+        readiness: { type: "file", path: "printed" },
+      });
+      const logs = await client.tool("service_logs", { workspace_id: id, service_name: "loud", all: true });
+      expect(logs.structuredContent).toMatchObject({ truncated: true });
+      expect(logs.structuredContent["stdout"]).toMatch(/characters left out; ask for fewer lines with tail_lines/);
+      const tail = await client.call("service_logs", { workspace_id: id, service_name: "loud", tail_lines: 2 });
+      expect(tail["stdout"]).toBe("99999\n100000\n");
+      await client.call("service_stop", { workspace_id: id, service_name: "loud" });
+
+      const { shell_id } = await client.call("shell_open", { workspace_id: id });
+      await client.call("shell_write", { workspace_id: id, shell_id, input: "seq 20000" });
+      const read = await client.call("shell_read", { workspace_id: id, shell_id, wait_for_idle_ms: 500 });
+      expect((read["output"] as string).length).toBeLessThanOrEqual(TEXT_BUDGET);
+      expect(read["truncated"]).toBe(true);
+      const on = await client.call("shell_read", { workspace_id: id, shell_id, cursor: read["next_cursor"] });
+      expect(on["cursor"]).toBe(read["next_cursor"]);
+      await client.call("shell_close", { workspace_id: id, shell_id });
+    }, "workspace-full");
+  });
+});
+
+describe("long commands", () => {
+  it("tell how they go to a client that asks, with their last line", async () => {
+    await serve(async (client) => {
+      const { answer } = client.begin("tools/call", {
+        name: "workspace_exec",
+        arguments: { workspace_id: id, command: "for i in 1 2 3 4 5; do echo step $i; sleep 0.5; done" },
+        _meta: { progressToken: "p-1" },
+      });
+      expect((await answer).result).toMatchObject({
+        structuredContent: { exit_code: 0, stdout: "step 1\nstep 2\nstep 3\nstep 4\nstep 5\n" },
+      });
+      const told = client.notifications.filter(({ method }) => method === "notifications/progress");
+      expect(told.length).toBeGreaterThanOrEqual(2);
+      expect(told.every(({ params }) => params["progressToken"] === "p-1")).toBe(true);
+      const counts = told.map(({ params }) => params["progress"] as number);
+      expect(counts).toEqual(counts.toSorted((one, other) => one - other));
+      expect(told[0]?.params["message"]).toMatch(/^step \d$/);
+    });
+  });
+
+  it("that run out of time are ended, and give what they printed", async () => {
+    await serve(async (client) => {
+      const command = "echo early; exec sleep 60";
+      const answer = await client.tool("workspace_exec", { workspace_id: id, command, timeout_seconds: 0.5 });
+      expect(answer.isError).toBeUndefined();
+      expect(answer.structuredContent).toMatchObject({ timed_out: true, stdout: "early\n" });
+      expect(answer.content[0]?.text).toMatch(
+        /^Timed out: the command was ended after 0\.\d s; what it printed follows\nstdout:\nearly$/,
+      );
+    });
+  });
+});

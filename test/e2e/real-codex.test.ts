@@ -1,0 +1,6 @@
+import { it } from "vitest";
+import { expectAgentRepairs } from "../helpers/agent-repairs.ts";
+
+it("Codex, connected by one command in a fresh home, goes through the repro-fix loop with cloche's tools", async () => {
+  await expectAgentRepairs("codex", "codex");
+});

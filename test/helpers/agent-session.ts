@@ -1,0 +1,51 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { agentsPath, type AgentProgram } from "./agents.ts";
+import { runProcess, type CliResult, type Installation } from "./installation.ts";
+import type { ScriptedApi } from "./scripted-api/scripted-api.ts";
+
+/** How each agent is told to work without a person, and where its model is. */
+const COMMANDS: Readonly<Record<AgentProgram, (api: string, prompt: string) => readonly string[]>> = {
+  claude: (_, prompt) => ["-p", "--dangerously-skip-permissions", prompt],
+  codex: (api, prompt) => [
+    "exec",
+    "--skip-git-repo-check",
+    "--dangerously-bypass-approvals-and-sandbox",
+    "-c",
+    `model_providers.scripted={name="scripted",base_url="${api}/v1",env_key="SCRIPTED_KEY",wire_api="responses"}`,
+    "-c",
+    'model_provider="scripted"',
+    "-c",
+    'model="scripted"',
+    prompt,
+  ],
+};
+
+/** A real agent with a home of its own, and nothing in its environment but what it needs: no word of cloche either. */
+export class AgentSession {
+  readonly home: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly #program: AgentProgram;
+
+  constructor(at: Installation, program: AgentProgram) {
+    this.#program = program;
+    this.home = at.path("user");
+    mkdirSync(this.home);
+    this.env = { HOME: this.home, PATH: agentsPath(join(at.root, "bin"), [program]), LANG: "C.UTF-8" };
+  }
+
+  /** Gives it one task and waits for its end. */
+  async run(api: ScriptedApi, options: { cwd: string; prompt: string }): Promise<CliResult> {
+    return await runProcess(this.#program, COMMANDS[this.#program](api.url, options.prompt), {
+      cwd: options.cwd,
+      env: {
+        ...this.env,
+        ANTHROPIC_BASE_URL: api.url,
+        ANTHROPIC_API_KEY: "scripted",
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        IS_SANDBOX: "1", // as root it wants to hear that this is no one's machine
+        SCRIPTED_KEY: "scripted",
+      },
+    });
+  }
+}

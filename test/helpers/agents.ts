@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { PROJECT } from "./installation.ts";
+
+/** Where `scripts/setup --tests` has put the real agents and the tools of the protocol. */
+export function agentsFolder(): string {
+  const digest = createHash("sha256")
+    .update(readFileSync(join(PROJECT, "test/agents/package.json")))
+    .digest("hex");
+  const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
+  const folder = join(cache, "cloche-tests", `agents-${digest.slice(0, 12)}`, "node_modules");
+  if (!existsSync(folder)) throw new Error("the agents are missing: run `scripts/setup --tests`");
+  return folder;
+}
+
+/** Their commands as the registry's packages have them; installing runs no script, so no link to them was made. */
+const PROGRAMS = {
+  claude: () => join(agentsFolder(), `@anthropic-ai/claude-code-linux-${process.arch}`, "claude"),
+  codex: () => join(agentsFolder(), "@openai/codex/bin/codex.js"),
+} as const;
+
+export type AgentProgram = keyof typeof PROGRAMS;
+
+/** A folder for the PATH that has some of the agents, and one with `node`, without the rest of the machine's own agents. */
+export function agentsPath(folder: string, programs: readonly AgentProgram[]): string {
+  mkdirSync(folder, { recursive: true });
+  for (const program of programs) symlinkSync(PROGRAMS[program](), join(folder, program));
+  return [folder, dirname(process.execPath), "/usr/bin", "/bin"].join(":");
+}

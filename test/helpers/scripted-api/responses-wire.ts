@@ -1,0 +1,67 @@
+import type { ModelWire, OfferedTool, ToolOutcome } from "./model-wire.ts";
+
+interface ResponsesBody {
+  readonly tools?: readonly ToolSpec[];
+  readonly input?: readonly InputItem[];
+}
+
+interface ToolSpec {
+  readonly type: string;
+  readonly name?: string;
+  /** Of a namespace. */
+  readonly tools?: readonly ToolSpec[];
+}
+
+interface InputItem {
+  readonly type: string;
+  readonly call_id?: string;
+  readonly output?: string | readonly { readonly text?: string }[];
+}
+
+/** OpenAI's Responses API, as Codex uses it. */
+export const RESPONSES_WIRE: ModelWire = {
+  path: "/v1/responses",
+
+  read(body) {
+    const { tools = [], input = [] } = body as ResponsesBody;
+    const outcomes = new Map<string, ToolOutcome>();
+    for (const { type, call_id: id, output } of input)
+      if (type === "function_call_output" && id !== undefined)
+        // This API has no mark for a failed call: the text tells.
+        outcomes.set(id, { text: textOf(output), isError: false });
+    return { tools: tools.flatMap(offered), outcomes, body };
+  },
+
+  events(reply, tool) {
+    const item =
+      "call" in reply
+        ? {
+            type: "function_call",
+            id: `fc_${reply.callId}`,
+            call_id: reply.callId,
+            ...tool,
+            arguments: JSON.stringify(reply.call.input),
+          }
+        : { type: "message", id: "msg", role: "assistant", content: [{ type: "output_text", text: reply.text }] };
+    const response = { id: "resp_scripted", object: "response", output: [] };
+    const usage = { input_tokens: 10, output_tokens: 10, total_tokens: 20 };
+    const events: readonly { readonly type: string }[] = [
+      { type: "response.created", ...{ response: { ...response, status: "in_progress" } } },
+      { type: "response.output_item.added", ...{ output_index: 0, item } },
+      { type: "response.output_item.done", ...{ output_index: 0, item } },
+      { type: "response.completed", ...{ response: { ...response, status: "completed", output: [item], usage } } },
+    ];
+    return events.map((data) => [data.type, data] as const);
+  },
+};
+
+function offered({ type, name, tools }: ToolSpec): OfferedTool[] {
+  if (type === "namespace" && name !== undefined)
+    return (tools ?? []).flatMap((tool) => (tool.name === undefined ? [] : [{ name: tool.name, namespace: name }]));
+  return type === "function" && name !== undefined ? [{ name }] : [];
+}
+
+function textOf(output: InputItem["output"]): string {
+  if (output === undefined || typeof output === "string") return output ?? "";
+  return output.map(({ text }) => text ?? "").join("\n");
+}
