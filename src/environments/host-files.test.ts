@@ -1,4 +1,5 @@
-import { listHostEntries, type KnownFolders } from "./host-files.ts";
+import { listHostEntries, readHostFile, type KnownFolders } from "./host-files.ts";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,5 +52,18 @@ describe("a folder of the host that was seen before", () => {
     vi.useRealTimers();
     list(known);
     expect(known.size).toBe(0);
+  });
+});
+
+describe("what not everybody on the host may read", () => {
+  it("G-01 G-02 is neither listed nor read, also when it was swapped in after the listing", async () => {
+    writeFileSync(join(etc, "alternatives/own"), "secret", { mode: 0o600 });
+    execFileSync("mkfifo", ["-m", "644", join(etc, "alternatives/pipe")]);
+    writeFileSync(join(etc, "open"), "elsewhere", { mode: 0o644 });
+    symlinkSync("../open", join(etc, "alternatives/link"));
+    expect(list().flatMap(({ path, kind }) => (kind === "file" ? [path] : []))).toEqual(["alternatives/README"]);
+    for (const name of ["own", "pipe", "link"])
+      expect(await readHostFile(etc, `alternatives/${name}`), name).toBeUndefined();
+    expect(Buffer.from((await readHostFile(etc, "alternatives/README")) ?? []).toString()).toBe("one");
   });
 });

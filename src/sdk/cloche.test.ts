@@ -126,6 +126,7 @@ describe("the daemon", () => {
   it("that is missing, or a home that cannot be, is told", async () => {
     const missing = new Cloche({ home, env: {}, daemonProgram: join(folder, "missing.js") });
     await expect(missing.listWorkspaces()).rejects.toMatchObject({ code: "DAEMON_UNREACHABLE" });
+    expect(statSync(home).mode & 0o777, "G-14 closed to others before there is a daemon").toBe(0o700);
     writeFileSync(join(folder, "file"), "");
     const nowhere = new Cloche({ home: join(folder, "file", "home"), env: {}, daemonProgram: program.entry });
     await expect(nowhere.listWorkspaces()).rejects.toMatchObject({

@@ -333,12 +333,35 @@ describe("a folder that came from somebody else (G-01, G-13)", () => {
     expect(fs.readdirSync(join(base, "home"))).toEqual(["main.c"]);
   });
 
+  it("runs no program to fetch an object that is missing", async () => {
+    makeRepository(hostile);
+    const ran = join(base, "ran");
+    fs.writeFileSync(join(base, "upload-pack"), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
+    const blob = git(hostile, "rev-parse", "HEAD:src/main.c").trim();
+    const commit = git(hostile, "rev-parse", "HEAD").trim();
+    fs.rmSync(join(hostile, ".git", "objects", blob.slice(0, 2), blob.slice(2)));
+    for (const [key, value] of [
+      ["core.repositoryFormatVersion", "1"],
+      ["extensions.partialClone", "origin"],
+      ["remote.origin.url", `file://${join(base, "private")}`],
+      ["remote.origin.promisor", "true"],
+      ["remote.origin.uploadPack", join(base, "upload-pack")],
+    ] as const)
+      git(hostile, "config", key, value);
+    fs.writeFileSync(join(hostile, ".git", "refs", "heads", "missing"), `${"1".repeat(40)}\n`);
+    await seeds.import(hostile, {}).catch(() => undefined);
+    expect(fs.existsSync(ran)).toBe(false);
+    expect(() => git(hostile, "cat-file", "-p", blob), `${commit} is there without it`).toThrow();
+    expect(fs.existsSync(ran), "git itself does run it").toBe(true);
+  });
+
   it("does not take another folder for the work tree", async () => {
     makeRepository(hostile);
     git(hostile, "config", "core.worktree", join(base, "home"));
     fs.writeFileSync(join(base, "home", "private.txt"), "");
+    fs.writeFileSync(join(hostile, "own.txt"), "");
     const { tree } = await seeds.import(hostile, {});
-    expect(files(tree)).toEqual([".gitignore", "src/main.c"]);
+    expect(files(tree)).toEqual([".gitignore", "own.txt", "src/main.c"]);
   });
 
   it.each(["../../etc/", "../etc/pwd", "/etc/hosts", "src//etc/a", "a/./b/cd/e", ".GIT/hooks"])(

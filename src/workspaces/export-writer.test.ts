@@ -166,6 +166,20 @@ describe("writeExport()", () => {
     expect(fs.readdirSync(base)).toEqual([]);
   });
 
+  it("remembers no more than 64 MiB of paths, whatever comes (G-10)", async () => {
+    const parts = Array.from({ length: 15 }, () => "d".repeat(250));
+    let sent = 0;
+    async function* endless(): AsyncGenerator<ExportItem> {
+      yield* stream(folder);
+      for (let depth = 1; depth <= parts.length; depth++)
+        yield item({ path: parts.slice(0, depth).join("/"), type: "directory" });
+      for (; sent < 20_000; sent++) yield item({ path: [...parts, sent].join("/"), type: "symlink", target: "x" });
+    }
+    await expect(writeExport(endless(), output)).rejects.toMatchObject({ code: "TOO_MANY_ENTRIES" });
+    expect(sent * parts.join("/").length).toBeLessThan(64 * 1024 * 1024);
+    expect(fs.readdirSync(base)).toEqual([]);
+  }, 30_000);
+
   it("touches nothing outside, whatever comes (G-12)", async () => {
     const canary = join(base, "canary");
     fs.mkdirSync(canary);

@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AGENT } from "./real-guest.ts";
@@ -147,6 +156,18 @@ describe("a copy of a layer", () => {
     }
     process.signal(9, "tree");
     expect(await process.exit).toMatchObject({ kind: "signalled", code: 9 });
+    expect(leftovers()).toEqual([]);
+  });
+
+  it("G-01 is made with the rights of the sandbox: what it could not read is not in it", async () => {
+    const planted = join(sandbox.directory, "workspace/upper/planted");
+    writeFileSync(planted, "SECRET of the user", { mode: 0o600 }); // the user's own, however it came there
+    try {
+      await expect(copy(sandbox, "planted")).rejects.toThrow(/planted/);
+    } finally {
+      rmSync(planted);
+    }
+    expect(existsSync(layer("planted"))).toBe(false);
     expect(leftovers()).toEqual([]);
   });
 

@@ -34,6 +34,24 @@ describe("G-08 the guest program", () => {
     await Promise.allSettled(readers);
   });
 
+  it("G-08 goes before every command when the processor is short, and no command can change that", async () => {
+    const { stdout } = await box.sh("cut -d' ' -f19 /proc/1/stat; nice; nice -n -10 nice 2>/dev/null");
+    expect(stdout).toBe("0\n15\n15\n");
+  });
+
+  it("G-06 G-08 keeps the few capabilities that it needs, and what stands between it and a command keeps none", async () => {
+    const { stdout } = await box.sh("grep -h ^Cap /proc/1/status; echo; grep -h ^Cap /proc/$PPID/status");
+    const [own, shim] = stdout.split("\n\n").map((part) => part.replaceAll(/\t0*/g, " ").trim().split("\n"));
+    // chown dac_override fowner kill setgid setuid setpcap net_bind_service
+    expect(own).toEqual(["CapInh: ", "CapPrm: 5eb", "CapEff: 5eb", "CapBnd: 5eb", "CapAmb:"]);
+    expect(shim?.filter((line) => /^Cap(Inh|Prm|Eff|Amb)/.test(line)).map((line) => line.trim())).toEqual([
+      "CapInh:",
+      "CapPrm:",
+      "CapEff:",
+      "CapAmb:",
+    ]);
+  });
+
   it("G-08 survives a fork bomb, which is bounded, and the sandbox goes on", async () => {
     const bomb = await box.sh("perl -e 'while (1) { fork() }' 2>/dev/null", { timeout_seconds: 2 });
     expect(bomb.timed_out || bomb.exit_code !== 0).toBe(true);

@@ -1,13 +1,13 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, rmSync, watch, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { removeGroup } from "../../src/backends/container/cgroup.ts";
 import { GuestFiles } from "../../src/guest/files.ts";
 import type { GuestClient } from "../../src/guest/client.ts";
-import { AGENT, RealGuest, command, shell } from "../guest/real-guest.ts";
+import { AGENT, RealGuest, command, run, shell } from "../guest/real-guest.ts";
 import { PROJECT, eventually, runProcess } from "../helpers/installation.ts";
 import { useSandbox } from "../helpers/sandbox.ts";
 
@@ -138,6 +138,25 @@ describe("file work in a hostile sandbox", () => {
     });
   });
 
+  it("G-06 a builtin has a filter of its own on top of the commands'", async () => {
+    const filters = async (pid: string) => {
+      const { stdout } = await shell(client, `grep ^Seccomp_filters: /proc/${pid}/status | cut -f2`);
+      return Number(stdout);
+    };
+    const ofCommands = await filters("self");
+    expect(ofCommands).toBeGreaterThan(0);
+    await whileWriting(async (pid) => expect(await filters(pid)).toBe(ofCommands + 1));
+  });
+
+  it("G-08 a command that finds the guest program's socket, and may open it, is not heard", async () => {
+    const socket = join(guest.directory, "socket");
+    chmodSync(socket, 0o666);
+    const program = `use Socket; $| = 1; socket(S, AF_UNIX, SOCK_STREAM, 0) or die;
+      connect(S, pack_sockaddr_un("${socket}")) or die "no: $!"; print "connected ";
+      alarm 5; print defined sysread(S, my $answer, 1) ? "closed" : "failed: $!";`;
+    expect((await run(client, ["perl", "-e", program])).stdout).toBe("connected closed");
+  });
+
   it("G-08 a builtin that is stopped all the same is ended, and the caller told", async () => {
     const files = new GuestFiles(client, AGENT);
     async function* content() {
@@ -204,6 +223,44 @@ describe("file work in a hostile sandbox", () => {
     await client.signalTree(process, SIGKILL);
     await client.forget(process);
     await expect(client.signalTree(process, SIGKILL)).rejects.toMatchObject({ code: "COMMAND_NOT_FOUND" });
+  });
+});
+
+describe("a folder of the workspace that something is mounted on", () => {
+  let guest: RealGuest;
+  let files: GuestFiles;
+  let mounted: string;
+  beforeAll(async () => {
+    try {
+      guest = await RealGuest.start(false, ({ workspace }) => {
+        mounted = join(workspace, "outer/mounted");
+        mkdirSync(mounted, { recursive: true });
+        execFileSync("mount", ["-t", "tmpfs", "tmpfs", mounted]);
+        writeFileSync(join(mounted, "precious"), "x");
+        execFileSync("chown", ["-R", `${AGENT.uid}:${AGENT.gid}`, workspace]);
+      });
+    } finally {
+      execFileSync("umount", [mounted]); // the sandbox has its own
+    }
+    files = new GuestFiles(await guest.client(), AGENT);
+  });
+  afterAll(async () => {
+    await guest[Symbol.asyncDispose]();
+  });
+
+  const refusal = { message: expect.stringContaining("something is mounted there") as string };
+  const inIt = async () => (await files.list("workspace", "outer/mounted")).map(({ path }) => path);
+
+  it("G-16 is not emptied by a removal", async () => {
+    await expect(files.remove("workspace", "outer", { recursive: true })).rejects.toMatchObject(refusal);
+    expect(await inIt()).toEqual(["precious"]);
+  });
+
+  it("G-16 is not emptied by a patch", async () => {
+    await expect(files.treeIn("workspace", "", [{ type: "removal", path: "outer/mounted" }])).rejects.toMatchObject(
+      refusal,
+    );
+    expect(await inIt()).toEqual(["precious"]);
   });
 });
 

@@ -1,7 +1,14 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { eventually, withInstallation } from "../helpers/installation.ts";
 import { useSandbox } from "../helpers/sandbox.ts";
+
+/** Takes every connection and lets none go. */
+const HOLDER = `use IO::Socket::INET;
+  my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => 8080, Listen => 400) or die $!;
+  my @held; while (my $c = $s->accept) { push @held, $c }`;
 
 describe("G-15 limits", () => {
   const box = useSandbox("g15");
@@ -53,6 +60,23 @@ describe("G-15 limits", () => {
     ).toBeLessThan(1.6);
   });
 
+  it("G-15 a command, a shell and a service cannot have more processes than the workspace, also where no cgroup counts them", async () => {
+    await withInstallation(async (at) => {
+      const { sdk } = at;
+      writeFileSync(join(at.home, "config.yaml"), "limits:\n  pids: 77\n");
+      const { workspace_id: id } = await sdk.createWorkspace({ environment: "host" });
+      const ask = "echo $(ulimit -Su) $(ulimit -Hu).";
+      expect((await sdk.execWorkspace(id, { command: ["bash", "-c", ask] })).stdout).toBe("77 77.\n");
+      const { shell_id: shell } = await sdk.openShell(id);
+      await sdk.writeShell(id, shell, { input: ask });
+      await eventually(async () =>
+        expect((await sdk.readShell(id, shell, { plain: true })).output).toContain("77 77."),
+      );
+      await sdk.startService(id, "ask", { command: ["bash", "-c", `${ask}; exec sleep 60`] });
+      await eventually(async () => expect((await sdk.logsService(id, "ask")).stdout).toBe("77 77.\n"));
+    });
+  });
+
   it("G-15 a gibibyte of output is bounded in the answer, the journal and the daemon's memory", async () => {
     const { pid } = await box.at.sdk.daemonStatus();
     const result = await box.sh("head -c 1G /dev/zero | tr '\\0' x; echo end >&2", { timeout_seconds: 120 });
@@ -65,6 +89,31 @@ describe("G-15 limits", () => {
     expect(entry?.stdout.length).toBeLessThan(70_000);
     const rss = Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${String(pid)}/status`, "utf8"))?.[1]);
     expect(rss / 1024).toBeLessThan(400);
+  });
+
+  it("G-15 a published port takes a bounded number of connections", async () => {
+    const { sdk } = box.at;
+    const { workspace_id: id } = await sdk.createWorkspace({
+      environment: "host",
+      network_policy: "egress+published-ports",
+    });
+    const service = await sdk.startService(id, "holder", {
+      command: ["perl", "-e", HOLDER],
+      readiness: { type: "tcp", port: 8080 },
+      published_ports: [{ guest_port: 8080 }],
+    });
+    const port = service.published_ports[0]?.host_port ?? 0;
+    const sockets = Array.from({ length: 300 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
+    try {
+      await eventually(() => {
+        expect(sockets.filter((socket) => socket.connecting)).toEqual([]);
+        expect(sockets.filter((socket) => !socket.destroyed).length).toBeLessThanOrEqual(256);
+      });
+      expect(sockets.filter((socket) => !socket.destroyed).length).toBeGreaterThan(200);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+    await sdk.deleteWorkspace(id);
   });
 
   it("G-15 a command that ignores TERM, keeps its pipes open and forks away is ended by its time-out", async () => {

@@ -26,6 +26,15 @@ describe("G-05 layers below", () => {
     ]);
   });
 
+  it("G-05 the host's system folders are read-only whatever their modes say", async () => {
+    const mounted = (await box.sh("cut -d' ' -f5,6 /proc/self/mountinfo")).stdout.split("\n");
+    const shared = ["/usr", "/opt"].filter((path) => mounted.some((line) => line.startsWith(`${path} `)));
+    expect(shared).toContain("/usr");
+    // The kernel asks whether the mount can be written to before it asks whose folder it is.
+    for (const path of shared)
+      expect((await box.sh(`mkdir ${path}/cloche-evil`)).stderr, path).toContain("Read-only file system");
+  });
+
   it("G-05 what is changed in a workspace stays in it: project, seed cache and later workspaces are as before", async () => {
     const project = box.at.path("project");
     mkdirSync(join(project, "sub"), { recursive: true });

@@ -1,4 +1,5 @@
-import { createServer } from "node:net";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { useSandbox } from "../helpers/sandbox.ts";
@@ -52,6 +53,32 @@ describe("G-03 network", () => {
     const name = await box.sh("getent hosts example.com", { timeout_seconds: 10 });
     expect(name.exit_code).not.toBe(0);
     expect(name.timed_out).toBe(false);
+  });
+
+  it("G-03 a published port is on the one loopback address, and on no other address of the host", async () => {
+    const { sdk } = box.at;
+    const { workspace_id: id } = await sdk.createWorkspace({
+      environment: "host",
+      network_policy: "egress+published-ports",
+    });
+    const { published_ports: ports } = await sdk.startService(id, "any", {
+      command: "exec sleep 60",
+      published_ports: [{ guest_port: 8080 }],
+    });
+    const reaches = async (host: string) => {
+      const socket = connect(ports[0]?.host_port ?? 0, host);
+      try {
+        await once(socket, "connect");
+        return true;
+      } catch {
+        return false;
+      } finally {
+        socket.destroy();
+      }
+    };
+    expect(await reaches("127.0.0.1")).toBe(true);
+    for (const host of ["127.0.0.2", "::1"]) expect(await reaches(host), host).toBe(false);
+    await sdk.deleteWorkspace(id);
   });
 
   it("G-03 raw and packet sockets cannot be made", async () => {

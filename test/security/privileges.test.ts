@@ -19,6 +19,27 @@ const REFUSED: Record<string, [number: number, args: string, answer: RegExp]> = 
   io_uring_setup: [425, "1, 0", /not implemented/],
   fsopen: [430, '"tmpfs", 0', /not permitted/],
   open_tree: [428, '0, "/", 0', /not permitted/],
+  fsconfig: [431, "-1, 0, 0, 0, 0", /not permitted/],
+  mount_setattr: [442, '-1, "", 1, 0, 0', /not permitted/],
+  io_uring_enter: [426, "-1, 0, 0, 0, 0, 0", /not implemented/],
+  io_uring_register: [427, "-1, 0, 0, 0", /not implemented/],
+  add_key: [248, '"user", "cloche", "x", 1, -3', /not permitted/],
+  request_key: [249, '"user", "cloche-none", 0, 0', /not permitted/],
+  lookup_dcookie: [212, "0, 0, 0", /not permitted/],
+  nfsservctl: [180, "0, 0, 0", /not permitted/],
+  syslog: [103, "10, 0, 0", /not permitted/],
+  settimeofday: [164, "1, 0", /not permitted/],
+  clock_settime: [227, "0, 1", /not permitted/],
+  clock_adjtime: [305, "0, 1", /not permitted/],
+  adjtimex: [159, "1", /not permitted/],
+  quotactl: [179, "255, 0, 0, 0", /not permitted/],
+  quotactl_fd: [443, "-1, 255, 0, 0", /not permitted/],
+  swapon: [167, '"/tmp", 0x7fffffff', /not permitted/],
+  iopl: [172, "0", /not permitted/],
+  ioperm: [173, "0, 1, 0", /not permitted/],
+  "personality without address randomisation": [135, "0x40000", /not permitted/],
+  "ioctl with TIOCSTI": [16, "0, 0x5412, 0", /not permitted/],
+  "ioctl with TIOCLINUX": [16, "0, 0x541c, 0", /not permitted/],
   sethostname: [170, '"x", 1', /not permitted/],
   reboot: [169, "0, 0, 0", /not permitted/],
   "a call that nobody knows yet": [900, "0", /not implemented/],
@@ -62,6 +83,32 @@ describe("G-06 privileges", () => {
     expect(exit_code).toBe(0);
     expect(stdout).toMatch(/^-1 /);
     expect(stdout).toMatch(answer);
+  });
+
+  it("G-06 the filter refuses every call of a 32-bit program", async () => {
+    // exit(42), then an instruction that only the kernel may use
+    const code = Buffer.from("b801000000bb2a000000cd80f4", "hex");
+    const header = Buffer.alloc(84);
+    header.write("7f454c46010101", "hex");
+    header.set([2, 0, 3, 0, 1], 16); // a program for i386
+    for (const [at, value] of [
+      [24, 0x10_0054],
+      [28, 52],
+      [40, 0x20_0034],
+      [44, 1],
+      [52, 1],
+      [60, 0x10_0000],
+      [64, 0x10_0000],
+      [68, 97],
+      [72, 97],
+      [76, 5],
+      [80, 4096],
+    ] as const)
+      header.writeUInt32LE(value, at);
+    const program = Buffer.concat([header, code]).toString("base64");
+    const { exit_code } = await box.sh(`echo ${program} | base64 -d > foreign; chmod 755 foreign; ./foreign`);
+    expect(exit_code).not.toBe(42);
+    expect(exit_code).not.toBe(0);
   });
 
   it("G-07 no namespace, mount, device or other root can be made with the usual programs", async () => {

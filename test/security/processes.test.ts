@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { useSandbox } from "../helpers/sandbox.ts";
 
@@ -26,9 +27,21 @@ describe("G-04 processes of the host", () => {
   });
 
   it("G-04 semaphores and shared memory of the host are not there", async () => {
-    const { stdout } = await box.sh(
-      "tail -n +2 /proc/sysvipc/shm; tail -n +2 /proc/sysvipc/sem; tail -n +2 /proc/sysvipc/msg",
-    );
-    expect(stdout).toBe("");
+    const made = execFileSync("ipcmk", ["--shmem", "4096", "--mode", "0666"], { encoding: "utf8" });
+    const id = /\d+/.exec(made)?.[0] ?? "";
+    try {
+      expect(readFileSync("/proc/sysvipc/shm", "utf8")).toContain(` ${id} `);
+      const { stdout } = await box.sh(
+        "tail -n +2 /proc/sysvipc/shm; tail -n +2 /proc/sysvipc/sem; tail -n +2 /proc/sysvipc/msg",
+      );
+      expect(stdout).toBe("");
+    } finally {
+      execFileSync("ipcrm", ["--shmem-id", id]);
+    }
+  });
+
+  it("G-04 the cgroups of the host are not told: a process sees itself at their root", async () => {
+    const { stdout } = await box.sh("cut -d: -f3- /proc/self/cgroup | sort -u");
+    expect(stdout).toBe("/\n");
   });
 });

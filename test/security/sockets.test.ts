@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, renameSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { connectGuest } from "../../src/backends/container/guest-socket.ts";
+import { withInstallation } from "../helpers/installation.ts";
 import { sandboxFolder } from "../helpers/running-daemon.ts";
 import { useSandbox } from "../helpers/sandbox.ts";
 
@@ -60,5 +61,13 @@ describe("G-02 sockets of the host", () => {
     const own = sandboxFolder(box.at.home, box.id);
     expect(statSync(own).mode & 0o077).toBe(0);
     expect(statSync(join(own, "guest.sock")).mode & 0o177).toBe(0);
+  });
+
+  it("G-14 a home that others could look into is closed before anything is in it", async () => {
+    await withInstallation(async (at) => {
+      chmodSync(at.home, 0o755);
+      await at.sdk.listWorkspaces();
+      expect(statSync(at.home).mode & 0o777).toBe(0o700);
+    });
   });
 });
