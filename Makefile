@@ -15,9 +15,10 @@ setup: ## Install what is missing to build and run
 
 build: setup $(GUEST) dist/.built ## Build the guest program and the package
 
-$(GUEST): $(wildcard guest/*.c guest/*.h) guest/Makefile
+$(GUEST): $(wildcard guest/*.c guest/*.h guest/*/*.c) guest/Makefile
 	@echo "Building the guest program" >&2
 	@$(MAKE) --no-print-directory -j2 -C guest
+	@touch $@
 
 dist/.built: $(SOURCES) scripts/bundle-mcp.mjs package.json tsconfig.json tsconfig.build.json node_modules/.package-lock.json
 	@echo "Building the package" >&2

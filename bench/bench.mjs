@@ -10,6 +10,7 @@ import { HELP, parseOptions, ROW_NAMES } from "./options.mjs";
 import { startPeers } from "./peers/peers.mjs";
 import { measureCreate } from "./rows/create.mjs";
 import { measureDiff } from "./rows/diff.mjs";
+import { measureDocker } from "./rows/docker.mjs";
 import { measureExec } from "./rows/exec.mjs";
 import { measureFiles } from "./rows/files.mjs";
 import { measureIdle } from "./rows/idle.mjs";
@@ -18,6 +19,7 @@ import { measureProject } from "./rows/project.mjs";
 import { measureShell } from "./rows/shell.mjs";
 import { measureSnapshot } from "./rows/snapshot.mjs";
 import { measureVersion } from "./rows/version.mjs";
+import { measureVm } from "./rows/vm.mjs";
 import { formatTable, formatVerdict } from "./table.mjs";
 
 /**
@@ -36,6 +38,8 @@ import { formatTable, formatVerdict } from "./table.mjs";
 const MEASUREMENTS = {
   create: measureCreate,
   exec: measureExec,
+  docker: measureDocker,
+  vm: measureVm,
   idle: measureIdle,
   project: measureProject,
   snapshot: measureSnapshot,

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { URL } from "node:url";
+import { engineAddress } from "./peers/docker.mjs";
 import { findLeftovers, removeEmptyCgroups, sandboxPids } from "./leftovers.mjs";
 
 const sdk = new URL("../dist/index.js", import.meta.url).href;
@@ -31,7 +32,12 @@ export async function openInstallation(cleanup) {
 
   const { Cloche } = /** @type {{ Cloche: new (options: object) => Cloche }} */ (await import(sdk));
   // The default is what is measured.
-  const env = { ...process.env, CLOCHE_BACKEND: undefined, CLOCHE_OCI_RUNTIME: undefined };
+  const env = {
+    ...process.env,
+    CLOCHE_BACKEND: undefined,
+    CLOCHE_OCI_RUNTIME: undefined,
+    DOCKER_HOST: engineAddress(directory),
+  };
   const cloche = new Cloche({ home, cache: join(directory, "cache"), env });
   cleanup.add("what the installation left", async () => {
     const left = await leftAfterAWhile({ directory, home });

@@ -13,6 +13,8 @@ A goal that is missed is shown and does not change the exit code: a timing is no
 export const ROW_NAMES = /** @type {const} */ ([
   "create",
   "exec",
+  "docker",
+  "vm",
   "idle",
   "project",
   "snapshot",

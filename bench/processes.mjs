@@ -46,6 +46,11 @@ const kibibytes = (text, field) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 
 
 /** Memory that a process alone uses plus its share of what it shares, in KiB. @param {number} pid */
 export const proportionalKib = (pid) => kibibytes(read(`/proc/${pid}/smaps_rollup`), "Pss");
+/** Memory that only this process has, in KiB. @param {number} pid */
+export const privateKib = (pid) => {
+  const text = read(`/proc/${pid}/smaps_rollup`);
+  return kibibytes(text, "Private_Clean") + kibibytes(text, "Private_Dirty");
+};
 /** @param {number} pid */
 export const residentKib = (pid) => kibibytes(read(`/proc/${pid}/status`), "VmRSS");
 /** @param {number} pid */

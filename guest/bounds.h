@@ -3,6 +3,7 @@
 #define CLOCHE_BOUNDS_H
 
 #define MAX_CONNECTIONS 32u
+#define MAX_SERIAL_PORTS 16u
 #define MAX_STREAMS 1024u /* on one connection */
 #define MAX_PROCESSES 1024u
 #define MAX_DRAINS 1024u

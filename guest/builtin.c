@@ -17,7 +17,10 @@ static const struct {
     {"stat", 2, builtin_stat},         {"list", 4, builtin_list},   {"read", 4, builtin_read},
     {"write", 3, builtin_write},       {"mkdir", 3, builtin_mkdir}, {"remove", 3, builtin_remove},
     {"tree-out", 2, builtin_tree_out}, {"tree-in", 2, builtin_tree_in}, {"changes", 1, builtin_changes},
+    {"layer-out", 0, builtin_layer_out},
 };
+
+bool builtin_reads_closed(const char *name) { return strcmp(name, "layer-out") == 0; }
 
 int builtin_main(char *const *argv) {
   struct rlimit descriptors;

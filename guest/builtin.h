@@ -9,6 +9,8 @@
 
 /* argv[0] is the builtin's name. Returns the exit code. */
 int builtin_main(char *const *argv);
+/* Whether it reads what commands have closed to everybody, and so keeps what it takes. */
+bool builtin_reads_closed(const char *name);
 
 /* Each takes its arguments without its name and returns the bytes of content that it moved. */
 uint64_t builtin_stat(char *const *arguments);
@@ -20,6 +22,7 @@ uint64_t builtin_remove(char *const *arguments);
 uint64_t builtin_tree_out(char *const *arguments);
 uint64_t builtin_tree_in(char *const *arguments);
 uint64_t builtin_changes(char *const *arguments);
+uint64_t builtin_layer_out(char *const *arguments);
 
 /* Arguments as what they mean; give up when they do not. */
 const struct root *argument_root(const char *text);

@@ -73,7 +73,9 @@ void command_main(const struct command *c, int status_fd) {
   harden_drop_bounding();
   if (!harden_become(c->uid, c->gid, c->builtin)) fail("Cannot become the user", NULL);
   /* SECURITY: without capabilities before the first path is touched, so that the user's rights decide (G-06) */
-  if (!harden_drop_all()) fail("Cannot drop capabilities", NULL);
+  /* SECURITY: only the copy of the writable layer reads what its owner has closed, and only when the host asks for it as root (G-06) */
+  bool reads_closed = c->builtin && c->uid == 0 && builtin_reads_closed(c->argv[0]);
+  if (!(reads_closed ? harden_drop_all_but_reading() : harden_drop_all())) fail("Cannot drop capabilities", NULL);
   if (!c->builtin && chdir(c->cwd) != 0) fail("Cannot enter", c->cwd);
   /* SECURITY: where shim and command have one user, killing the shim must not set the command free (G-08) */
   prctl(PR_SET_PDEATHSIG, SIGKILL);

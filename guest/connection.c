@@ -89,6 +89,13 @@ void stream_close(struct stream *s) {
   free(s);
 }
 
+void connection_restart(struct connection *c) {
+  while (c->streams) stream_close(c->streams);
+  buffer_consume(&c->outgoing, buffer_size(&c->outgoing));
+  c->next_guest_stream = 0;
+  c->greeted = false;
+}
+
 /* Gives every stream its turn at the room that there is, one chunk at a time. */
 static void serve_streams(struct connection *c) {
   bool progress = true;
@@ -157,7 +164,8 @@ static void flush(struct connection *c) {
 
 static void on_writable(struct watch *w, uint32_t events) {
   struct connection *c = w->owner;
-  if (events & EPOLLERR) connection_doom(c);
+  /* A serial port whose host is gone hangs up without an error. */
+  if (events & (EPOLLERR | EPOLLHUP)) connection_doom(c);
   else flush(c);
 }
 
@@ -181,7 +189,7 @@ static void on_readable(struct watch *w, uint32_t events) {
   take_frames(c);
 }
 
-bool connection_open(int in_fd, int out_fd, bool last) {
+static struct connection *open_connection(int in_fd, int out_fd, bool last) {
   struct connection *c = connection_count < MAX_CONNECTIONS ? calloc(1, sizeof *c) : NULL;
   if (in_fd == out_fd) out_fd = fcntl(in_fd, F_DUPFD_CLOEXEC, 3);
   if (c && out_fd >= 0) {
@@ -194,13 +202,25 @@ bool connection_open(int in_fd, int out_fd, bool last) {
       c->next = connections;
       connections = c;
       connection_count++;
-      return true;
+      return c;
     }
   }
   close(in_fd);
   if (out_fd >= 0) close(out_fd);
   free(c);
-  return false;
+  return NULL;
+}
+
+bool connection_open(int in_fd, int out_fd, bool last) { return open_connection(in_fd, out_fd, last) != NULL; }
+
+bool connection_open_told(int fd, const void *bytes, size_t count, void (*ended)(void *), void *owner) {
+  struct connection *c = open_connection(fd, fd, false);
+  if (!c) return false;
+  c->ended = ended;
+  c->owner = owner;
+  if (!buffer_append(&c->received, bytes, count)) connection_doom(c);
+  take_frames(c);
+  return true;
 }
 
 void connections_settle(void) {
@@ -219,6 +239,7 @@ void connections_settle(void) {
     buffer_free(&c->received);
     buffer_free(&c->outgoing);
     if (c->last) loop_stop(0);
+    if (c->ended) c->ended(c->owner);
     free(c);
   }
 }

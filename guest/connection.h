@@ -43,10 +43,14 @@ struct connection {
   bool closing; /* closes once `outgoing` is sent */
   bool doomed;  /* closes at the end of this turn */
   bool last;    /* the program ends with it */
+  void (*ended)(void *); /* NULL: nobody is to be told */
+  void *owner;
 };
 
 /* Takes over both descriptors (which may be the same one); false, with both closed, when it cannot. */
 bool connection_open(int in_fd, int out_fd, bool last);
+/* The same for one descriptor from which some bytes have been read already; tells when it has ended. */
+bool connection_open_told(int fd, const void *bytes, size_t count, void (*ended)(void *), void *owner);
 /* Sends what waits and closes what has to go; after every turn. */
 void connections_settle(void);
 
@@ -58,6 +62,8 @@ void send_credit(struct stream *s, uint32_t more);
 void send_error(struct connection *c, uint32_t stream, int error, const char *message);
 /* True while there is room for DATA. */
 bool connection_has_room(const struct connection *c);
+/* Forgets everything that the last host on it has begun. */
+void connection_restart(struct connection *c);
 /* A breach of the protocol: the connection goes, and nothing else. */
 void connection_doom(struct connection *c);
 

@@ -9,7 +9,6 @@
 #include "bounds.h"
 
 #define TRIES 4
-#define ATTRIBUTE_BYTES 65536 /* the kernel's most for a list and for a value */
 
 static bool write_all(int to, const char *bytes, size_t count, off_t at) {
   while (count > 0) {
@@ -81,8 +80,7 @@ bool copy_content(int from, int to, struct stat *st, uint64_t *bytes) {
   return true;
 }
 
-/* Those of the overlay that tell of other layers or of this one's place among them mean nothing in a copy. */
-static bool is_wanted(const char *name) {
+bool attribute_is_kept(const char *name) {
   static const char *const bound[] = {"user.overlay.origin", "user.overlay.nlink", "user.overlay.upper", "user.overlay.uuid"};
   for (size_t i = 0; i < sizeof bound / sizeof *bound; i++) {
     if (strcmp(name, bound[i]) == 0) return false;
@@ -96,7 +94,7 @@ bool copy_attributes(int from, int to) {
   ssize_t length = flistxattr(from, names, sizeof names);
   if (length < 0) return errno == EOPNOTSUPP;
   for (const char *name = names; name < names + length; name += strlen(name) + 1) {
-    if (!is_wanted(name)) continue;
+    if (!attribute_is_kept(name)) continue;
     ssize_t size = fgetxattr(from, name, value, sizeof value);
     if (size < 0 && errno == ENODATA) continue; /* removed meanwhile */
     if (size < 0 || fsetxattr(to, name, value, (size_t)size, 0) != 0) return false;

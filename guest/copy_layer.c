@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -19,9 +18,7 @@
 #include "folder.h"
 #include "idmap.h"
 #include "launcher.h"
-
-#define TRIES 4 /* for a name that stands for something else each time */
-#define MAX_DEPTH 1000
+#include "layer_place.h"
 
 struct copy_options {
   struct id_map map;
@@ -35,22 +32,14 @@ enum outcome { COPIED, CHANGED };
 
 static uint64_t total;
 
-/* SECURITY: opened by name in a folder that is open, never through a link, so that no swap leads out of the layer (G-01, G-11) */
-static int open_in(int folder, const char *name, int flags) {
-  return openat(folder, name, flags | O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
-/* Gone, or something else than a moment ago. */
-static bool was_swapped(void) { return errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == ENXIO; }
-
 static void copy_below(int from, int to, const char *name, unsigned depth);
 
 static enum outcome copy_folder(int from, int to, const char *name, unsigned depth) {
-  int source = open_in(from, name, O_DIRECTORY);
-  if (source < 0 && was_swapped()) return CHANGED;
+  int source = place_open(from, name, O_DIRECTORY);
+  if (source < 0 && place_was_swapped()) return CHANGED;
   if (source < 0) fail("cannot open the folder %s", name);
   if (mkdirat(to, name, 0700) != 0) fail("cannot make the folder %s", name);
-  int target = open_in(to, name, O_DIRECTORY);
+  int target = place_open(to, name, O_DIRECTORY);
   if (target < 0) fail("cannot open the folder %s", name);
   copy_below(source, target, name, depth + 1);
   close(source);
@@ -61,8 +50,8 @@ static enum outcome copy_folder(int from, int to, const char *name, unsigned dep
 static enum outcome copy_regular(int from, int to, const char *name) {
   struct stat st;
   uint64_t bytes = 0;
-  int source = open_in(from, name, 0);
-  if (source < 0 && was_swapped()) return CHANGED;
+  int source = place_open(from, name, 0);
+  if (source < 0 && place_was_swapped()) return CHANGED;
   if (source < 0 || fstat(source, &st) != 0) fail("cannot open %s", name);
   if (!S_ISREG(st.st_mode)) {
     close(source);
@@ -81,7 +70,7 @@ static enum outcome copy_link(int from, int to, const char *name, const struct s
   char text[PATH_MAX];
   struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, st->st_mtim};
   ssize_t length = readlinkat(from, name, text, sizeof text - 1);
-  if (length < 0 && (errno == EINVAL || was_swapped())) return CHANGED;
+  if (length < 0 && (errno == EINVAL || place_was_swapped())) return CHANGED;
   if (length < 0) fail("cannot read the link %s", name);
   text[length] = 0;
   if (symlinkat(text, to, name) != 0) fail("cannot make the link %s", name);
@@ -108,13 +97,13 @@ static enum outcome try_copy(int from, int to, const char *name, unsigned depth)
 static void copy_below(int from, int to, const char *shown, unsigned depth) {
   struct names names;
   struct stat st;
-  if (depth > MAX_DEPTH) {
+  if (depth > PLACE_DEPTH) {
     errno = ENAMETOOLONG;
     fail("cannot copy %s: folders are nested too deeply", shown);
   }
   if (!names_read(from, &names)) fail("cannot read the folder %s", shown);
   for (size_t i = 0; i < names.count; i++) {
-    for (int tried = 0; tried < TRIES && try_copy(from, to, names.list[i], depth) == CHANGED;) tried++;
+    for (int tried = 0; tried < PLACE_TRIES && try_copy(from, to, names.list[i], depth) == CHANGED;) tried++;
   }
   names_free(&names);
   if (fstat(from, &st) != 0 || !copy_attributes(from, to) || !copy_metadata(to, &st)) fail("cannot copy the folder %s", shown);
@@ -125,14 +114,6 @@ static void open_folders(void *argument) {
   struct copy_options *o = argument;
   o->from = open_path(o->from_path);
   o->to = open_path(o->to_path);
-}
-
-/* By the sandbox's root, who alone may look into what the sandbox has closed. */
-static int reopen(int fd, const char *path) {
-  int folder = open_in(fd, ".", O_DIRECTORY);
-  if (folder < 0) fail("cannot open %s", path);
-  close(fd);
-  return folder;
 }
 
 static void read_options(char **argv, struct copy_options *o) {
@@ -158,18 +139,14 @@ static void read_options(char **argv, struct copy_options *o) {
 int copy_layer_main(int argc, char **argv) {
   (void)argc;
   struct copy_options options = {.from = -1, .to = -1};
-  struct rlimit descriptors;
   read_options(argv, &options);
-  /* A deep tree takes two descriptors for each folder on the way. */
-  if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
-    descriptors.rlim_cur = descriptors.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &descriptors);
-  }
+  place_raise_descriptors();
   umask(0);
   /* SECURITY: as the sandbox's root, who owns nothing else on the host, so that even a trick could read no file of the user (G-01) */
   id_map_enter(&options.map, 0, open_folders, &options);
-  options.from = reopen(options.from, options.from_path);
-  options.to = reopen(options.to, options.to_path);
+  /* By the sandbox's root, who alone may look into what the sandbox has closed. */
+  options.from = place_reopen(options.from, options.from_path);
+  options.to = place_reopen(options.to, options.to_path);
   copy_below(options.from, options.to, ".", 0);
   if (printf("%llu\n", (unsigned long long)total) < 0 || fflush(stdout) != 0) fail("cannot tell the size");
   return 0;

@@ -186,6 +186,8 @@ void dispatch_frame(struct connection *c, uint8_t type, uint32_t stream, struct 
   }
   switch (type) {
     case HOST_HELLO:
+      /* A serial port has no new connections, only a new host that begins anew. */
+      if (c->greeted && c->ended) connection_restart(c);
       if (c->greeted) connection_doom(c);
       else greet(c, stream, r);
       return;

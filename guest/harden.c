@@ -138,10 +138,15 @@ bool harden_become(uid_t uid, gid_t gid, bool shielded) {
   return became;
 }
 
-bool harden_drop_all(void) {
+static bool drop_to(uint64_t wanted) {
   (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   uint64_t left;
-  if (!set_capabilities(0) || !get_permitted(&left)) return false;
-  if (left != 0) errno = EPERM;
-  return left == 0;
+  if (!get_permitted(&left) || !set_capabilities(left & wanted) || !get_permitted(&left)) return false;
+  bool dropped = (left & ~wanted) == 0;
+  if (!dropped) errno = EPERM;
+  return dropped;
 }
+
+bool harden_drop_all(void) { return drop_to(0); }
+
+bool harden_drop_all_but_reading(void) { return drop_to(UINT64_C(1) << CAP_DAC_OVERRIDE); }

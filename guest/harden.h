@@ -23,5 +23,7 @@ void harden_drop_bounding(void);
  * it. Files are reached with the user's rights all the same. */
 bool harden_become(uid_t uid, gid_t gid, bool shielded);
 bool harden_drop_all(void);
+/* All but what it takes to read a file whose owner has closed it. */
+bool harden_drop_all_but_reading(void);
 
 #endif

@@ -12,10 +12,16 @@
 
 #include "launcher.h"
 
+#define AGENT_ID 1000 /* uid and gid, on every backend */
+
 int id_map_option(struct id_map *map, char *const *words) {
   if (strcmp(words[0], "--single") == 0) {
     map->single = true;
     return 1;
+  }
+  if (strcmp(words[0], "--agent") == 0 && words[1]) {
+    map->agent = sscanf(words[1], "%u:%u", &map->agent_uid, &map->agent_gid) == 2;
+    return map->agent ? 2 : 0;
   }
   unsigned long *number = strcmp(words[0], "--shift-base") == 0    ? &map->shift_base
                           : strcmp(words[0], "--shift-count") == 0 ? &map->shift_count
@@ -43,15 +49,17 @@ static pid_t start_mapper(const struct id_map *map, const int go_ahead[2]) {
   }
   snprintf(path, sizeof path, "/proc/%d/uid_map", (int)target);
   if (map->single) snprintf(line, sizeof line, "0 %u 1\n", uid);
+  else if (map->agent) snprintf(line, sizeof line, "%d %u 1\n", AGENT_ID, map->agent_uid);
   else snprintf(line, sizeof line, "0 %lu %lu\n", map->shift_base, map->shift_count);
   write_text(path, line);
   snprintf(path, sizeof path, "/proc/%d/gid_map", (int)target);
   if (map->single) snprintf(line, sizeof line, "0 %u 1\n", gid);
+  else if (map->agent) snprintf(line, sizeof line, "%d %u 1\n", AGENT_ID, map->agent_gid);
   write_text(path, line);
   _exit(0);
 }
 
-bool id_map_given(const struct id_map *map) { return map->single || map->shift_count > 0; }
+bool id_map_given(const struct id_map *map) { return map->single || map->agent || map->shift_count > 0; }
 
 void id_map_enter(const struct id_map *map, int flags, void (*open_paths)(void *), void *argument) {
   bool mapped = id_map_given(map);
@@ -73,5 +81,6 @@ void id_map_enter(const struct id_map *map, int flags, void (*open_paths)(void *
   close(go_ahead[0]);
   close(go_ahead[1]);
   if (!map->single && setgroups(0, NULL) < 0) fail("cannot drop groups");
-  if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0) fail("cannot take the mapped ids");
+  unsigned own = map->agent ? AGENT_ID : 0;
+  if (setresgid(own, own, own) < 0 || setresuid(own, own, own) < 0) fail("cannot take the mapped ids");
 }

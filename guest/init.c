@@ -24,10 +24,12 @@
 #include "listener.h"
 #include "loop.h"
 #include "machine_id.h"
+#include "machine_roots.h"
 #include "mask.h"
 #include "process.h"
 #include "roots.h"
 #include "seccomp.h"
+#include "serial_port.h"
 #include "wire.h"
 
 struct options {
@@ -42,11 +44,15 @@ struct options {
   size_t layer_count;
   char *masks[MAX_MASKS];
   size_t mask_count;
+  char *ports[MAX_SERIAL_PORTS];
+  size_t port_count;
+  const char *roots_fd;
 };
 
-static bool take_one_of(char **list, size_t *count, size_t limit, char *value, const char *name) {
+/* False when there is no room for one more. */
+static bool take_item(char **list, size_t *count, size_t limit, char *value, const char *what) {
   if (*count == limit) {
-    complain("There are more than %zu times %s", limit, name);
+    complain("There are more than %zu %s", limit, what);
     return false;
   }
   list[(*count)++] = value;
@@ -58,18 +64,24 @@ static bool parse_options(int argc, char **argv, struct options *o) {
     const char *name;
     const char **value;
   } table[] = {{"--listen-fd", &o->listen_fd}, {"--socket", &o->socket},     {"--workspace", &o->workspace},
-               {"--upper", &o->upper},         {"--baseline", &o->baseline}, {"--hostname", &o->hostname}};
+               {"--upper", &o->upper},         {"--baseline", &o->baseline}, {"--hostname", &o->hostname},
+               {"--roots-fd", &o->roots_fd}};
   for (int i = 1; i < argc; i++) {
     size_t at = 0;
     if (strcmp(argv[i], "--stdio") == 0) {
       o->stdio = true;
       continue;
     }
-    bool layer = strcmp(argv[i], "--layer") == 0;
-    if ((layer || strcmp(argv[i], "--mask") == 0) && i + 1 < argc) {
-      if (layer && !take_one_of(o->layers, &o->layer_count, MAX_LAYERS, argv[i + 1], argv[i])) return false;
-      if (!layer && !take_one_of(o->masks, &o->mask_count, MAX_MASKS, argv[i + 1], argv[i])) return false;
-      i++;
+    if (strcmp(argv[i], "--mask") == 0 && i + 1 < argc) {
+      if (!take_item(o->masks, &o->mask_count, MAX_MASKS, argv[++i], "masks")) return false;
+      continue;
+    }
+    if (strcmp(argv[i], "--layer") == 0 && i + 1 < argc) {
+      if (!take_item(o->layers, &o->layer_count, MAX_LAYERS, argv[++i], "layers")) return false;
+      continue;
+    }
+    if (strcmp(argv[i], "--port-fd") == 0 && i + 1 < argc) {
+      if (!take_item(o->ports, &o->port_count, MAX_SERIAL_PORTS, argv[++i], "ports")) return false;
       continue;
     }
     while (at < sizeof table / sizeof *table && strcmp(argv[i], table[at].name) != 0) at++;
@@ -79,8 +91,8 @@ static bool parse_options(int argc, char **argv, struct options *o) {
     }
     *table[at].value = argv[++i];
   }
-  if ((o->listen_fd != NULL) + (o->socket != NULL) + o->stdio != 1) {
-    complain("Give one of --listen-fd, --socket and --stdio");
+  if ((o->listen_fd != NULL) + (o->socket != NULL) + o->stdio + (o->port_count > 0) != 1) {
+    complain("Give one of --listen-fd, --socket, --stdio and --port-fd");
     return false;
   }
   return true;
@@ -142,16 +154,31 @@ static bool open_stdio(void) {
   return connection_open(in, out, true);
 }
 
+static int parse_descriptor(const char *text) {
+  char *rest;
+  long fd = strtol(text, &rest, 10);
+  if (!*rest && rest != text && fd >= 0 && fd <= 65535) return (int)fd;
+  complain("Not a descriptor: \"%s\"", text);
+  return -1;
+}
+
+/* A machine's folders come from its first process, and may be others later. */
+static bool open_folders(const struct options *o) {
+  if (!roots_open(o->workspace, o->upper, o->baseline, o->layers, o->layer_count)) return false;
+  int fd = o->roots_fd ? parse_descriptor(o->roots_fd) : -1;
+  return !o->roots_fd || (fd >= 0 && machine_roots_receive(fd, identify));
+}
+
 static bool open_channel(const struct options *o) {
   if (o->stdio) return open_stdio();
   if (o->socket) return listener_bind(o->socket);
-  char *rest;
-  long fd = strtol(o->listen_fd, &rest, 10);
-  if (*rest || rest == o->listen_fd || fd < 0 || fd > 65535) {
-    complain("Not a descriptor: \"%s\"", o->listen_fd);
-    return false;
+  for (size_t i = 0; i < o->port_count; i++) {
+    int fd = parse_descriptor(o->ports[i]);
+    if (fd < 0 || !serial_port_adopt(fd)) return false;
   }
-  return listener_adopt((int)fd);
+  if (o->port_count > 0) return true;
+  int fd = parse_descriptor(o->listen_fd);
+  return fd >= 0 && listener_adopt(fd);
 }
 
 static void after_turn(void) {
@@ -167,7 +194,7 @@ int init_main(int argc, char **argv) {
   prctl(PR_SET_DUMPABLE, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGPIPE, SIG_IGN);
-  if (!roots_open(o.workspace, o.upper, o.baseline, o.layers, o.layer_count)) return 1;
+  if (!open_folders(&o)) return 1;
   bring_loopback_up();
   /* SECURITY: the kernel is the host's, so what its files tell of the host stays out (G-07) */
   if (!mask_paths(o.masks, o.mask_count)) {
@@ -177,14 +204,14 @@ int init_main(int argc, char **argv) {
   /* Where we may not, whoever made the wall has done it. */
   if (o.hostname && sethostname(o.hostname, strlen(o.hostname)) != 0 && errno != EPERM)
     complain("Cannot set the host name: %s", strerror(errno));
-  if (o.hostname && !machine_id_renew()) {
+  if (o.hostname && !machine_id_renew("")) {
     complain("Cannot write the machine's id: %s", strerror(errno));
     return 1;
   }
   if (chdir("/") != 0) complain("Cannot enter \"/\": %s", strerror(errno));
   harden_self();
   identify();
-  if (!loop_open() || !descendants_open() || !watch_children() || !open_channel(&o)) {
+  if (!loop_open() || !descendants_open() || !watch_children() || !open_channel(&o) || !machine_roots_watch()) {
     complain("Cannot start: %s", strerror(errno));
     return 1;
   }

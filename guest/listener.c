@@ -71,11 +71,11 @@ static bool announce(const char *path) {
   return fd >= 0 && close(fd) == 0;
 }
 
-bool listener_bind(const char *path) {
+int listener_open(const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   if (strlen(path) >= sizeof address.sun_path) {
     complain("Cannot listen on \"%s\": the path is too long", path);
-    return false;
+    return -1;
   }
   memcpy(address.sun_path, path, strlen(path) + 1);
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -83,6 +83,12 @@ bool listener_bind(const char *path) {
   bool bound = fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 && listen(fd, SOMAXCONN) == 0 && announce(path);
   int error = errno;
   umask(before);
-  if (!bound) complain("Cannot listen on \"%s\": %s", path, strerror(error));
-  return bound && watch_listener(fd);
+  if (bound) return fd;
+  complain("Cannot listen on \"%s\": %s", path, strerror(error));
+  return -1;
+}
+
+bool listener_bind(const char *path) {
+  int fd = listener_open(path);
+  return fd >= 0 && watch_listener(fd);
 }

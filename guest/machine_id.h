@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-/* Gives this machine an id that no other has. True also where there is no /etc to have one in; else false, with errno. */
-bool machine_id_renew(void);
+/* Gives the machine whose files are below `root` an id that no other has. True also where there is no /etc to have one in; else false, with errno. */
+bool machine_id_renew(const char *root);
 
 #endif

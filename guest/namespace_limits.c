@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "launcher.h"
-
 static const struct {
   const char *name;
   const char *most;
@@ -33,13 +31,14 @@ static const struct {
 };
 
 /* SECURITY: what a sandbox takes of the user's share is bounded (G-15) */
-void namespace_limits_set(void) {
+const char *namespace_limits_set(void) {
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
     char path[64];
     snprintf(path, sizeof path, "/proc/sys/user/%s", limits[i].name);
     int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0 && errno == ENOENT) continue; /* a kernel that does not count it */
-    if (file < 0 || write(file, limits[i].most, strlen(limits[i].most)) < 0) fail("cannot set %s", limits[i].name);
+    if (file < 0 || write(file, limits[i].most, strlen(limits[i].most)) < 0) return limits[i].name;
     close(file);
   }
+  return NULL;
 }

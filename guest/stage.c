@@ -40,11 +40,9 @@ static void make_folder(const char *path) {
   if (mkdir(path, 0755) < 0) fail("cannot make %s", path);
 }
 
-/* `lowers` from the top down. */
-static void mount_overlay(const int *lowers, size_t lower_count, int upper, int work, const char *target) {
+void overlay_mount(const int *lowers, size_t lower_count, int upper, int work, const char *target) {
   char options[MOUNT_OPTIONS] = "lowerdir=";
   size_t used = strlen(options);
-  make_folder(target);
   for (size_t i = 0; i < lower_count && used < sizeof options; i++) {
     used += (size_t)snprintf(options + used, sizeof options - used, "%s/proc/self/fd/%d", i ? ":" : "", lowers[i]);
   }
@@ -63,7 +61,8 @@ static void mount_workspace(const struct stage_layers *s) {
   int lowers[MAX_LAYERS + 1];
   for (size_t i = 0; i < s->layer_count; i++) lowers[i] = s->layers[s->layer_count - 1 - i];
   lowers[s->layer_count] = s->baseline;
-  mount_overlay(lowers, s->layer_count + 1, s->upper, s->work, STAGE "/workspace");
+  make_folder(STAGE "/workspace");
+  overlay_mount(lowers, s->layer_count + 1, s->upper, s->work, STAGE "/workspace");
 }
 
 static void bind_folder(int fd, const char *target) {
@@ -117,7 +116,8 @@ static void copy_guest(int from) {
 void stage_mount(const struct stage_layers *s) {
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail("cannot make mounts private");
   if (mount("cloche", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=8m") < 0) fail("cannot mount the stage");
-  mount_overlay(&s->root, 1, s->root_upper, s->root_work, STAGE "/root");
+  make_folder(STAGE "/root");
+  overlay_mount(&s->root, 1, s->root_upper, s->root_work, STAGE "/root");
   mount_workspace(s);
   bind_folder(s->baseline, STAGE "/baseline");
   bind_folder(s->upper, STAGE "/upper");

@@ -21,5 +21,7 @@ struct stage_layers {
 /* Opens everything, the writable layers below the current folder; takes a `struct stage_layers`. */
 void stage_open(void *layers);
 void stage_mount(const struct stage_layers *layers);
+/* An overlay of open folders at a path; `lowers` from the top down. */
+void overlay_mount(const int *lowers, size_t lower_count, int upper, int work, const char *target);
 
 #endif

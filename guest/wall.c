@@ -14,9 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "idmap.h"
@@ -83,40 +80,6 @@ static void read_options(char **argv, struct wall_options *o) {
   if (!complete || !o->program || !o->program[0]) fail_usage("missing option");
 }
 
-/* "PID START": the start time tells this process from a later one with the same pid. */
-static void record_pid(void) {
-  char stat_text[1024];
-  int stat_file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-  ssize_t length = stat_file < 0 ? -1 : read(stat_file, stat_text, sizeof stat_text - 1);
-  if (length <= 0) fail("cannot read /proc/self/stat");
-  close(stat_file);
-  stat_text[length] = '\0';
-  char *field = strrchr(stat_text, ')');
-  for (int number = 2; field && number < 22; number++) {
-    field = strchr(field + 1, ' ');
-  }
-  if (!field) fail("cannot parse /proc/self/stat");
-  char line[64];
-  snprintf(line, sizeof line, "%d %llu\n", (int)getpid(), strtoull(field + 1, NULL, 10));
-  int file = open("wall.pid.tmp", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0 || write(file, line, strlen(line)) < 0 || close(file) < 0 || rename("wall.pid.tmp", "wall.pid") < 0)
-    fail("cannot write wall.pid");
-}
-
-/* SECURITY: the host makes the socket and the guest only inherits it, so no path that the daemon opens is ever made or
- * replaced by a guest (G-02). */
-static int listen_for_guest(void) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SOCKET_NAME};
-  int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listener < 0) fail("cannot make a socket");
-  if (unlink(SOCKET_NAME) < 0 && errno != ENOENT) fail("cannot remove the old socket");
-  mode_t mask = umask(0177);
-  if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 64) < 0)
-    fail("cannot listen on %s", SOCKET_NAME);
-  umask(mask);
-  return listener;
-}
-
 int wall_main(int argc, char **argv) {
   (void)argc;
   static struct wall_options options;
@@ -124,12 +87,15 @@ int wall_main(int argc, char **argv) {
   if (launcher_status >= 0) close(STATUS_FD);
   read_options(argv, &options);
   if (chdir(options.directory) < 0) fail("cannot enter %s", options.directory);
-  record_pid();
-  int listener = listen_for_guest();
+  record_own_pid();
+  /* SECURITY: the host makes the socket and the guest only inherits it, so no path that the daemon opens is ever made or
+   * replaced by a guest (G-02). */
+  int listener = listen_privately(SOCKET_NAME);
   for (size_t at = 0; at < options.cgroup_count; at++) write_text(options.cgroups[at], "0");
   if (launcher_status >= 0 && write(launcher_status, "B", 1) != 1) fail("cannot report");
   id_map_enter(&options.map, CLONE_NEWNS, stage_open, &options.stage);
-  if (id_map_given(&options.map)) namespace_limits_set();
+  const char *unlimited = id_map_given(&options.map) ? namespace_limits_set() : NULL;
+  if (unlimited) fail("cannot set %s", unlimited);
   stage_mount(&options.stage);
   /* Copied even when it is that number already: only a copy is without close-on-exec. */
   int passed = fcntl(listener, F_DUPFD, LISTEN_FD + 1);

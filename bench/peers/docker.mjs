@@ -9,26 +9,34 @@ const IMAGE = "cloche-bench";
 const IDLE = "cloche-bench-idle";
 const run = promisify(execFile);
 
+/** Known before it runs, so that the daemon can be told where it will be. @param {string} directory */
+export const engineFolder = (directory) => join(directory, "engine");
+/** @param {string} directory */
+export const engineAddress = (directory) => `unix://${engineFolder(directory)}/docker.sock`;
+
 /**
  * A private engine with one image, stopped and removed by the clean-up.
  *
  * @param {{ directory: string, rootfs: string, cleanup: import("../cleanup.mjs").Cleanup }} given
  */
 export async function startDocker({ directory, rootfs, cleanup }) {
-  const folder = join(directory, "engine");
+  const folder = engineFolder(directory);
   cleanup.add("the Docker engine", () => run(ENGINE, ["stop", folder]));
   await run(ENGINE, ["start", folder]);
-  const docker = ["docker", "--host", `unix://${folder}/docker.sock`];
+  const docker = ["docker", "--host", engineAddress(directory)];
   // Files of an environment may belong to shifted ids; in the image they are root's, as in any other image.
   const tar = spawn("tar", ["--directory", rootfs, "--owner=0", "--group=0", "--numeric-owner", "--create", "."], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   await timeCommand([...docker, "import", "-", IMAGE], { input: tar.stdout });
   const isolated = ["--network", "none"];
+  let isIdle = false;
   return {
     run: () => timeReady([...docker, "run", "--rm", ...isolated, IMAGE, "echo", "ready"]),
-    /** Starts the container that `exec` goes to. */
+    /** Starts the container that `exec` goes to; once. */
     startIdle: async () => {
+      if (isIdle) return;
+      isIdle = true;
       await timeCommand([...docker, "run", "--detach", "--name", IDLE, ...isolated, IMAGE, "sleep", "86400"]);
     },
     exec: () => timeToEnd([...docker, "exec", IDLE, "true"]),

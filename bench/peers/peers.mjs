@@ -4,6 +4,8 @@ import { startDocker } from "./docker.mjs";
 import { prepareRunc } from "./runc.mjs";
 
 const BUILT = "debian:12";
+/** Measurements beside an engine, or in one. */
+const NEED_DOCKER = ["create", "exec", "docker", "vm"];
 
 /**
  * @typedef {Awaited<ReturnType<typeof startDocker>>} Docker
@@ -18,8 +20,7 @@ const BUILT = "debian:12";
  * @returns {Promise<{ environments: string[], docker: Docker, runc: Runc }>}
  */
 export async function startPeers({ installation, cleanup, needed, say }) {
-  if (!needed.includes("create") && !needed.includes("exec"))
-    return { environments: ["host"], docker: none, runc: none };
+  if (!needed.some((name) => NEED_DOCKER.includes(name))) return { environments: ["host"], docker: none, runc: none };
   const built = await rootfsOfBuilt(installation, say);
   const rootfs = built ?? (await makeSmallRootfs(join(installation.directory, "rootfs")));
   say("starting a private Docker engine");

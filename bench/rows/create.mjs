@@ -43,10 +43,14 @@ export async function measureCreate({ installation: { cloche }, environments, do
   );
 }
 
-/** A fresh workspace each time; it is deleted outside of the timing. @param {import("../installation.mjs").Cloche} cloche @param {string} environment */
-async function createToFirstOutput(cloche, environment) {
+/**
+ * A fresh workspace each time; it is deleted outside of the timing.
+ *
+ * @param {import("../installation.mjs").Cloche} cloche @param {string} environment @param {string} [backend] the default when not given
+ */
+export async function createToFirstOutput(cloche, environment, backend) {
   const start = performance.now();
-  const { workspace_id } = await cloche.createWorkspace({ environment });
+  const { workspace_id } = await cloche.createWorkspace({ environment, ...(backend && { backend }) });
   const { stdout } = await cloche.execWorkspace(workspace_id, { command: ["echo", "ready"] });
   const elapsed = performance.now() - start;
   if (stdout !== "ready\n") throw new Error(`a new workspace printed ${JSON.stringify(stdout)}`);

@@ -17,12 +17,7 @@ const LEAK_MIB = 8;
 /** @param {import("../bench.mjs").Bench} bench */
 export async function measureExec({ installation: { cloche, daemonPid }, docker, rounds }) {
   const { workspace_id } = await cloche.createWorkspace({ environment: "host" });
-  const exec = async () => {
-    const start = performance.now();
-    const { exit_code } = await cloche.execWorkspace(workspace_id, { command: ["true"] });
-    if (exit_code !== 0) throw new Error(`"true" ended with ${exit_code}`);
-    return performance.now() - start;
-  };
+  const exec = () => execTrue(cloche, workspace_id);
   await docker.startIdle();
   await inARow(WARM_UP_EXECS, exec);
   const samples = await interleave({
@@ -42,8 +37,16 @@ export async function measureExec({ installation: { cloche, daemonPid }, docker,
   return [row, leak];
 }
 
+/** @param {import("../installation.mjs").Cloche} cloche @param {string} workspaceId */
+export async function execTrue(cloche, workspaceId) {
+  const start = performance.now();
+  const { exit_code } = await cloche.execWorkspace(workspaceId, { command: ["true"] });
+  if (exit_code !== 0) throw new Error(`"true" ended with ${exit_code}`);
+  return performance.now() - start;
+}
+
 /** @param {number} count @param {() => Promise<number>} measure */
-async function inARow(count, measure) {
+export async function inARow(count, measure) {
   const samples = [];
   for (let i = 0; i < count; i++) samples.push(await measure());
   return samples;

@@ -124,6 +124,7 @@ const commands: readonly CommandEntry[] = [
   entry("env pull", "Build or refresh an environment now", () => import("./commands/env-pull.ts")),
   entry("env inspect", "Show what is in an environment", () => import("./commands/env-inspect.ts")),
   entry("env prune", "Remove built environments that no workspace uses", () => import("./commands/env-prune.ts")),
+  entry("prepare", "Make an environment ready on a backend, and prove it", () => import("./commands/prepare.ts")),
   entry("doctor", "Say what works on this host, and what to do about the rest", () => import("./commands/doctor.ts")),
   entry("mcp serve", "Serve workspaces to a chat host or agent over MCP", () => import("./commands/mcp-serve.ts")),
   entry(

@@ -57,7 +57,10 @@ const summary: Summary = {
   artifacts: {
     exports: [{ workspace_path: "/workspace/dist", output_path: "/tmp/dist", artifact_type: "directory", at: 1 }],
   },
-  snapshots: { named_count: 1, recent: [{ snapshot_name: "mid", kind: "named", created_at: 1, size_bytes: 2048 }] },
+  snapshots: {
+    named_count: 1,
+    recent: [{ snapshot_name: "mid", kind: "named", live: false, created_at: 1, size_bytes: 2048 }],
+  },
 };
 
 it("reads as Markdown: a heading, one line, and what happened", () => {

@@ -1,7 +1,13 @@
 import type { GuestClient } from "../guest/client.ts";
 import type { LimitHealth } from "../model/health.ts";
 import type { ExecutionMode } from "../model/names.ts";
+import type { ReportProgress } from "../model/results.ts";
 import type { Rootfs } from "./environment.ts";
+
+export interface PrepareOptions {
+  readonly progress?: ReportProgress | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** Limits that a wall is asked to enforce; a limit the host cannot hold is left out by the caller after `probe`. */
 export interface WallLimits {
@@ -22,6 +28,8 @@ export interface WallSpec {
   readonly layers: readonly string[];
   readonly hostname: string;
   readonly limits: WallLimits;
+  /** Where `saveMachine` has saved a running machine, to start from with its processes. Only where `liveSnapshots` is declared. */
+  readonly machine?: string | undefined;
   /** An OCI runtime instead of bubblewrap: `runsc`, `runc`, `crun` or a path. */
   readonly ociRuntime: string | undefined;
 }
@@ -56,11 +64,26 @@ export interface BackendProbe {
   readonly limits: readonly LimitHealth[];
 }
 
+/** What a backend can do beyond the verbs that every one has. What it does not declare is refused before anything is touched, and never offered. */
+export interface BackendCapabilities {
+  /** Walls off environments that show folders of the host (`host`). */
+  readonly hostFolders: boolean;
+  /** Takes `ociRuntime`. */
+  readonly ociRuntime: boolean;
+  /** Saves a running machine with its processes, and starts from one. */
+  readonly liveSnapshots: boolean;
+  /** Starts packed machines (`.smolmachine`). */
+  readonly machineFiles?: boolean;
+}
+
 /** A way to wall off an environment. */
 export interface Backend {
   readonly name: string;
+  readonly capabilities: BackendCapabilities;
   /** Says whether it works here, proved by starting something. */
   probe(ociRuntime: string | undefined): Promise<BackendProbe>;
+  /** Makes once what it needs of an environment (an image, a frozen machine), so that a start is quick; `start` does it when it was not done. */
+  prepare?(rootfs: Rootfs, limits: WallLimits, options: PrepareOptions): Promise<void>;
   /** Starts a sandbox whose guest program answers. On failure nothing is left running. */
   start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Wall>;
   /** Finds a wall of an earlier daemon; undefined when it is gone. */
@@ -70,6 +93,11 @@ export interface Backend {
    * what was written. `target` does not exist before; on failure it does not after. Gives its size in bytes.
    */
   copyLayer(directory: string, target: string, signal: AbortSignal | undefined): Promise<number>;
+  /**
+   * Saves a running machine with its processes into the new folder `target`; it stands still meanwhile, and goes on after. Gives the bytes. Where
+   * `liveSnapshots` is declared.
+   */
+  saveMachine?(directory: string, record: WallRecord, target: string): Promise<number>;
   /** Ends every process of a sandbox, recorded or not; its layers stay. Idempotent. */
   halt(workspaceId: string, directory: string): Promise<void>;
   /** Removes what a workspace left: processes, cgroups, layers. Works after any crash and without a record. Idempotent. */

@@ -7,9 +7,13 @@ import type { ReportProgress } from "../model/results.ts";
  */
 export interface Rootfs {
   readonly name: string;
+  /** Another one when the content is another; hex. What a backend makes of an environment is kept by it. */
+  readonly digest: string;
   readonly root: string;
   /** Further folders of the host, bound read-only at the same path (`host` has `/usr`). */
   readonly hostPaths: readonly string[];
+  /** A packed machine that takes the place of `root`, for backends that declare `machineFiles`. */
+  readonly machineFile?: string | undefined;
 }
 
 export interface Environments {

@@ -1,6 +1,11 @@
 import { systemClock } from "../base/clock.ts";
-import { currentIdMap } from "../base/id-map.ts";
+import { type IdMap, currentIdMap } from "../base/id-map.ts";
+import type { Log } from "../base/log.ts";
+import type { Places } from "../base/paths.ts";
 import { ContainerBackend } from "../backends/container/container-backend.ts";
+import { DockerBackend } from "../backends/docker/docker-backend.ts";
+import { SmolmachinesBackend } from "../backends/smolmachines/smolmachines-backend.ts";
+import { VmBackend } from "../backends/vm/vm-backend.ts";
 import type { Backend } from "../contracts/backend.ts";
 import { createEnvironments } from "../environments/environments.ts";
 import { createSeeds } from "../seeds/create-seeds.ts";
@@ -11,12 +16,29 @@ import { Scratch } from "../workspaces/scratch.ts";
 import { Services } from "../workspaces/services/services.ts";
 import { Shells } from "../workspaces/shells/shells.ts";
 import { Workspaces } from "../workspaces/workspaces.ts";
-import type { Composition, Surroundings } from "./composition.ts";
+import type { Compose, Composition, Surroundings } from "./composition.ts";
 import { createHandlers } from "./create-handlers.ts";
 
+/** What a backend is made with. */
+export interface BackendSurroundings extends Places {
+  readonly idMap: IdMap;
+  readonly log: Log;
+}
+
 /** The composition root: the one place that picks adapters. */
-export function compose({ places, store, log, config, workChanged }: Surroundings): Promise<Composition> {
+export const compose: Compose = composeWith(() => []);
+
+/** The same with backends of somebody else besides; one of the same name takes the place of ours. */
+export function composeWith(more: (surroundings: BackendSurroundings) => readonly Backend[]): Compose {
+  return (surroundings) => Promise.resolve(composeAll(surroundings, more));
+}
+
+function composeAll(
+  { places, store, log, config, workChanged }: Surroundings,
+  more: (surroundings: BackendSurroundings) => readonly Backend[],
+): Composition {
   const idMap = currentIdMap();
+  const backends = [...createBackends({ ...places, idMap, log }), ...more({ ...places, idMap, log })];
   const adapters = { cachePath: places.cache, idMap, log };
   const deps: Dependencies = {
     home: places.home,
@@ -24,7 +46,7 @@ export function compose({ places, store, log, config, workChanged }: Surrounding
     journal: new Journal(store, systemClock, log),
     layers: new Layers(places.home, store),
     scratch: new Scratch(places.home, log),
-    backends: new Map<string, Backend>([["container", new ContainerBackend({ home: places.home, idMap })]]),
+    backends: new Map(backends.map((backend) => [backend.name, backend])),
     environments: createEnvironments(adapters),
     seeds: createSeeds(adapters),
     clock: systemClock,
@@ -35,10 +57,20 @@ export function compose({ places, store, log, config, workChanged }: Surrounding
   const services = new Services(deps);
   const shells = new Shells(deps);
   const workspaces = new Workspaces(deps, services, shells);
-  return Promise.resolve({
+  return {
     handlers: createHandlers({ deps, workspaces, services, shells, places }),
     hasWorkToHold: () => workspaces.needsDaemon,
     recover: () => workspaces.recover(),
     close: () => workspaces.close(),
-  });
+  };
+}
+
+/** In the order in which they are told; making one starts nothing. */
+function createBackends({ home, cache, idMap, log }: BackendSurroundings): Backend[] {
+  return [
+    new ContainerBackend({ home, idMap }),
+    new DockerBackend({ home, idMap, log }),
+    new VmBackend({ cache, idMap, log }),
+    new SmolmachinesBackend({ home, cache, idMap, log }),
+  ];
 }

@@ -13,8 +13,15 @@ export async function checkHealth(
   const config = deps.config();
   const backends = await Promise.all(
     [...deps.backends].map(async ([name, backend]): Promise<BackendHealth> => {
-      const { limits, ...probe } = await backend.probe(ociRuntime);
-      return { name, ...probe, limits: [...limits] };
+      const { limits, ...probe } = await backend.probe(backend.capabilities.ociRuntime ? ociRuntime : undefined);
+      const { hostFolders, ociRuntime: takesRuntime, liveSnapshots, machineFiles } = backend.capabilities;
+      const capabilities = {
+        host_folders: hostFolders,
+        oci_runtime: takesRuntime,
+        live_snapshots: liveSnapshots,
+        machine_files: machineFiles ?? false,
+      };
+      return { name, ...probe, limits: [...limits], capabilities };
     }),
   );
   const chosen = config.backend ?? DEFAULTS.backend;

@@ -18,12 +18,22 @@ export interface EnvironmentDefinition {
   readonly name: string;
   readonly description: string;
   readonly packages: readonly string[];
+  /** A packed machine of the host, which takes the place of the root file system. */
+  readonly machineFile?: string;
   /** Folders of the host that show through, read-only. */
   hostPaths(): readonly string[];
   /** Changes whenever a build would give something else; hex. Asked for at every use, so it has to be quick. */
   digest(): Promise<string>;
   /** Fills `context.rootfs`, owned as `context.idMap` says. Stops early when the signal aborts. */
   build(context: BuildContext): Promise<void>;
+}
+
+/** Environments that are not in a list: what follows the prefix says which. */
+export interface EnvironmentFamily {
+  readonly prefix: string;
+  /** What a name looks like, for messages. */
+  readonly form: string;
+  define(name: string): EnvironmentDefinition;
 }
 
 /** Part of every digest: raise it when the same definition is built differently. */

@@ -3,6 +3,7 @@ import { errnoOf } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
 import { randomName } from "../base/ids.ts";
 import { removeTree } from "../base/remove-tree.ts";
+import { createHash } from "node:crypto";
 import { chmod, mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -46,6 +47,15 @@ export class EnvironmentCache {
     const folder = join(this.folder, `${safeName(name)}-${digest.slice(0, DIGEST_LENGTH)}-${this.#kind}`);
     const built = await this.#read(folder);
     return built?.name === name && built.digest === digest ? built : undefined;
+  }
+
+  /** Of everything that is built. */
+  async names(): Promise<string[]> {
+    const entries = (await this.#entries()).filter(
+      (entry) => !entry.startsWith(".") && entry.endsWith(`-${this.#kind}`),
+    );
+    const built = await Promise.all(entries.map((entry) => this.#read(join(this.folder, entry))));
+    return [...new Set(built.flatMap((one) => one?.name ?? []))].sort();
   }
 
   /** Every finished build of a name, the newest first. */
@@ -128,4 +138,11 @@ function isBuiltRecord(value: unknown): value is BuiltRecord {
   return [name, digest].every((field) => typeof field === "string") && [built_at, size_bytes].every(Number.isFinite);
 }
 
-const safeName = (name: string): string => name.replace(/[^A-Za-z0-9.]/g, "_");
+const MAX_NAME_LENGTH = 80;
+
+/** As part of a file's name. A long one is cut, and told apart by its hash. */
+function safeName(name: string): string {
+  const safe = name.replace(/[^A-Za-z0-9.]/g, "_");
+  if (safe.length <= MAX_NAME_LENGTH) return safe;
+  return `${safe.slice(0, MAX_NAME_LENGTH)}_${createHash("sha256").update(name).digest("hex").slice(0, 8)}`;
+}

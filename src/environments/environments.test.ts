@@ -4,6 +4,7 @@ import { createEnvironments } from "./environments.ts";
 import { unpackRootfs } from "./rootfs-tar.ts";
 import { currentIdMap } from "../base/id-map.ts";
 import { silentLog } from "../base/log.ts";
+import { failure } from "../model/error-codes.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -42,6 +43,42 @@ const open = (...definitions: EnvironmentDefinition[]) =>
   createEnvironments({ cachePath, idMap: currentIdMap(), log: silentLog, definitions });
 const folders = () => readdirSync(join(cachePath, "environments")).filter((name) => !name.startsWith(".lock-"));
 const kind = currentIdMap().kind;
+
+describe("a family", () => {
+  const long = `image:${"long/".repeat(40)}name`;
+  /** Its environments are there as long as `gone` is not. */
+  function openFamily(state: { gone: boolean }) {
+    const digest = () =>
+      state.gone ? Promise.reject(failure("ENVIRONMENT_NOT_FOUND", "gone")) : Promise.resolve("b".repeat(64));
+    const define = (name: string) => ({ ...tiny(), name, digest });
+    const families = [{ prefix: "image:", form: "image:NAME", define }];
+    return createEnvironments({ cachePath, idMap: currentIdMap(), log: silentLog, definitions: [tiny()], families });
+  }
+
+  it("is listed once built, stale when what it was made from is gone, and pruned; a name may be long", async () => {
+    const state = { gone: false };
+    const environments = openFamily(state);
+    const states = async () => (await environments.list()).map(({ name, state: one }) => [name, one]);
+    expect(await states()).toEqual([["tiny:1", "cold"]]);
+    const [one, two] = [await environments.ensure(long, {}), await environments.ensure(`${long}r`, {})];
+    expect(one.root).not.toBe(two.root);
+    expect((await environments.ensure(long, {})).root).toBe(one.root);
+    expect(await states()).toEqual([["tiny:1", "cold"], [long, "warm"], [`${long}r`, "warm"]]); // prettier-ignore
+    state.gone = true;
+    expect((await states())[1]).toEqual([long, "stale"]);
+    await expect(environments.ensure(long, {})).rejects.toMatchObject({ code: "ENVIRONMENT_NOT_FOUND" });
+    expect((await environments.prune(new Set())).removed.map(({ name }) => name)).toEqual([long, `${long}r`]);
+    expect(folders()).toEqual([]);
+  });
+
+  it("is named when a name is unknown, and has none without a name", async () => {
+    for (const name of ["other:1", "image:"])
+      await expect(openFamily({ gone: false }).ensure(name, {})).rejects.toMatchObject({
+        code: "ENVIRONMENT_NOT_FOUND",
+        hint: "Use one of: tiny:1, image:NAME",
+      });
+  });
+});
 
 describe("ensure()", () => {
   it("builds once and finds it again, from another instance too", async () => {

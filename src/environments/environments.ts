@@ -1,8 +1,11 @@
-import { tryBuildLock, takeBuildLock } from "./build-lock.ts";
-import type { EnvironmentDefinition } from "./definition.ts";
+import { tryBuildLock, takeBuildLock } from "../walls/build-lock.ts";
+import type { EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
 import { debianDefinitions } from "./debian.ts";
+import { dockerImageFamily } from "./docker-image.ts";
+import { dockerfileFamily } from "./dockerfile.ts";
 import { EnvironmentCache, type Built } from "./environment-cache.ts";
 import { createHostDefinition } from "./host.ts";
+import { machineFileFamily } from "./machine-file.ts";
 import { isMountedAnywhere } from "./mounted-anywhere.ts";
 import { measureTree } from "./walk-tree.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
@@ -24,6 +27,7 @@ export interface EnvironmentsOptions {
   readonly log: Log;
   /** What can be built; the ones that come with cloche when not given. */
   readonly definitions?: readonly EnvironmentDefinition[];
+  readonly families?: readonly EnvironmentFamily[];
   readonly clock?: Clock;
 }
 
@@ -44,14 +48,26 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     createHostDefinition({ hidden: [homedir(), cachePath, ...closedFolders(idMap)] }),
     ...debianDefinitions(),
   ];
+  const families =
+    options.families ?? (options.definitions ? [] : [dockerImageFamily(), dockerfileFamily(), machineFileFamily()]);
   const cache = new EnvironmentCache(cachePath, idMap.kind);
 
+  const find = (name: string): EnvironmentDefinition | undefined =>
+    definitions.find((one) => one.name === name) ??
+    families.find(({ prefix }) => name.startsWith(prefix) && name !== prefix)?.define(name);
+
+  /** Those of the list, and those of a family that were built. */
+  async function known(): Promise<EnvironmentDefinition[]> {
+    const built = (await cache.names()).filter((name) => !definitions.some((one) => one.name === name));
+    return [...definitions, ...built.flatMap((name) => find(name) ?? [])];
+  }
+
   function get(name: string): EnvironmentDefinition {
-    const definition = definitions.find((one) => one.name === name);
+    const definition = find(name);
     if (definition) return definition;
     const names = definitions.map((one) => one.name);
     throw failure("ENVIRONMENT_NOT_FOUND", `There is no environment "${name}"`, {
-      hint: `Use one of: ${names.join(", ")}`,
+      hint: `Use one of: ${[...names, ...families.map(({ form }) => form)].join(", ")}`,
       details: { name, names },
     });
   }
@@ -60,7 +76,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     const definition = get(name);
     const digest = await definition.digest();
     const warm = (await cache.find(name, digest)) ?? (await buildOnce(definition, digest, progress, signal));
-    return { name, root: warm.root, hostPaths: definition.hostPaths() };
+    return { name, digest, root: warm.root, hostPaths: definition.hostPaths(), machineFile: definition.machineFile };
   }
 
   async function buildOnce(
@@ -119,7 +135,8 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 
   async function describe(definition: EnvironmentDefinition): Promise<Environment> {
     const { name, description } = definition;
-    const current = await cache.find(name, await definition.digest());
+    const digest = await digestOrNothing(definition);
+    const current = digest === undefined ? undefined : await cache.find(name, digest);
     const built = current ?? (await cache.all(name))[0];
     return {
       name,
@@ -134,7 +151,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
   async function prune(inUse: ReadonlySet<string>): Promise<EnvironmentsPruned> {
     const removed: EnvironmentsPruned["removed"] = [];
     await cache.prepare();
-    for (const { name } of definitions) {
+    for (const { name } of await known()) {
       const lock = await tryBuildLock(cache.lockFile(name));
       if (!lock) continue; // somebody builds it right now
       try {
@@ -155,13 +172,23 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
   return {
     ensure,
     prune,
-    list: () => Promise.all(definitions.map(describe)),
+    list: async () => Promise.all((await known()).map(describe)),
     inspect: async (name) => {
       const definition = get(name);
       const { packages } = definition;
       return { ...(await describe(definition)), host_paths: [...definition.hostPaths()], packages: [...packages] };
     },
   };
+}
+
+/** An image that is gone, or an engine that is, makes a built environment stale and the list no shorter. */
+async function digestOrNothing(definition: EnvironmentDefinition): Promise<string | undefined> {
+  try {
+    return await definition.digest();
+  } catch (error) {
+    if (isClocheError(error)) return undefined;
+    throw error;
+  }
 }
 
 function asBuildFailure(name: string, error: unknown, signal: AbortSignal | undefined): unknown {

@@ -144,6 +144,12 @@ export class GuestFiles {
     return this.#collect(run, max, pickChange);
   }
 
+  /** The writable layer as a stream for `layer-unpack`, with what commands have closed to everybody. Only for the sandbox's root. */
+  layerOut(call: FileCall = {}): AsyncGenerator<Buffer, void, undefined> {
+    const shownPath = call.shownPath ?? "/workspace";
+    return contentOf(this.#run("save", shownPath, ["layer-out"], { ...call, shownPath }), Number.MAX_SAFE_INTEGER);
+  }
+
   #run(
     action: string,
     path: GuestPath,

@@ -14,6 +14,8 @@ export type Config = z.infer<typeof Config>;
 export const DEFAULTS = {
   backend: "container",
   environment: "host",
+  /** On a backend that cannot show folders of the host. */
+  machine_environment: "debian:12",
   ttl_seconds: 3600,
   vcpu_count: 1,
   mem_mib: 2048,

@@ -36,6 +36,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
     flags: [
       "--backend",
       "--seed-path",
+      "--from-workspace",
       "--name",
       "--label",
       "--network-policy",
@@ -60,7 +61,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "workspace export": { positionals: ["ID", "PATH"], flags: ["--output"], required: ["--output HOST_PATH"] },
   "workspace patch apply": { positionals: ["ID"], flags: ["--patch", "--patch-file"] },
   "workspace sync push": { positionals: ["ID", "HOST_PATH"], flags: ["--dest"] },
-  "workspace snapshot create": { positionals: ["ID", "NAME"], flags: [] },
+  "workspace snapshot create": { positionals: ["ID", "NAME"], flags: ["--live"] },
   "workspace snapshot list": { positionals: ["ID"], flags: [] },
   "workspace snapshot delete": { positionals: ["ID", "NAME"], flags: [] },
   "workspace reset": { positionals: ["ID"], flags: ["--snapshot"] },
@@ -114,6 +115,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "env pull": { positionals: ["ENVIRONMENT"], flags: [] },
   "env inspect": { positionals: ["ENVIRONMENT"], flags: [] },
   "env prune": { positionals: [], flags: [] },
+  prepare: { positionals: ["[ENVIRONMENT]"], flags: ["--backend"] },
   doctor: { positionals: [], flags: [] },
   "mcp serve": { positionals: [], flags: SERVE_FLAGS },
   "host connect": { positionals: ["HOST"], flags: SERVE_FLAGS },
@@ -192,6 +194,7 @@ export const CONTRACT_SDK_METHODS = [
   "pullEnvironment",
   "inspectEnvironment",
   "pruneEnvironments",
+  "prepare",
   "doctor",
   "daemonStatus",
   "stopDaemon",
@@ -204,6 +207,7 @@ export const CONTRACT_VARIABLES = [
   "CLOCHE_CACHE",
   "CLOCHE_BACKEND",
   "CLOCHE_OCI_RUNTIME",
+  "CLOCHE_VM_KERNEL",
   "CLOCHE_LOG",
 ] as const;
 

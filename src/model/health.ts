@@ -15,6 +15,19 @@ export interface BackendHealth {
   /** What to do about it, when it does not work; else null. */
   hint: string | null;
   limits: LimitHealth[];
+  /** What it can do beyond what every backend can. */
+  capabilities: BackendCapabilityNames;
+}
+
+export interface BackendCapabilityNames {
+  /** Walls off environments that show folders of the host. */
+  host_folders: boolean;
+  /** Takes an OCI runtime. */
+  oci_runtime: boolean;
+  /** Saves running machines with their processes. */
+  live_snapshots: boolean;
+  /** Starts packed machines. */
+  machine_files: boolean;
 }
 
 export interface Health {

@@ -12,6 +12,7 @@ import type {
 } from "./files.ts";
 import type { DaemonStatus, Health } from "./health.ts";
 import type { OperationName } from "./operations.ts";
+import type { Prepared } from "./prepared.ts";
 import type { Service, ServiceList, ServiceLogs } from "./service.ts";
 import type { Shell, ShellClosed, ShellOutput, ShellSignalled, ShellWritten } from "./shell.ts";
 import type { SnapshotDeleted, SnapshotList, SnapshotMade, WorkspaceReset } from "./snapshot.ts";
@@ -65,6 +66,7 @@ export interface OperationResults {
   pullEnvironment: Environment;
   inspectEnvironment: EnvironmentDetail;
   pruneEnvironments: EnvironmentsPruned;
+  prepare: Prepared;
   doctor: Health;
   daemonStatus: DaemonStatus;
   stopDaemon: { stopped: boolean };

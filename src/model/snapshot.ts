@@ -1,6 +1,8 @@
 export interface Snapshot {
   snapshot_name: string;
   kind: "named" | "baseline";
+  /** With the running machine and its processes. */
+  live: boolean;
   created_at: number;
   size_bytes: number;
 }

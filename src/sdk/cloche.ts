@@ -14,6 +14,7 @@ import type {
 } from "../model/files.ts";
 import type { DaemonStatus, Health } from "../model/health.ts";
 import type { OperationInput, OperationName } from "../model/operations.ts";
+import type { Prepared } from "../model/prepared.ts";
 import type { OperationResults } from "../model/results.ts";
 import type { Service, ServiceList, ServiceLogs } from "../model/service.ts";
 import type { Shell, ShellClosed, ShellOutput, ShellSignalled, ShellWritten } from "../model/shell.ts";
@@ -23,7 +24,7 @@ import type { DeletedWorkspace, Workspace, WorkspaceList } from "../model/worksp
 import { openCommandStream } from "./command-stream.ts";
 import { DaemonConnection } from "./connection.ts";
 import { toExecEvents } from "./exec-events.ts";
-import { onThisHost, resolveHostPath } from "./on-this-host.ts";
+import { onThisHost, resolveEnvironment, resolveHostPath } from "./on-this-host.ts";
 import type {
   AttachShellOptions,
   CallOptions,
@@ -40,6 +41,8 @@ import type {
   OpenRunOptions,
   OpenShellOptions,
   PatchOptions,
+  PrepareOptions,
+  SnapshotOptions,
   ReadFileOptions,
   ReadShellOptions,
   ResetOptions,
@@ -188,8 +191,13 @@ export class Cloche implements AsyncDisposable {
   }
 
   /** Keeps the files of this moment under a name; what runs goes on. */
-  async createSnapshot(workspaceId: string, snapshotName: string, options: CallOptions = {}): Promise<SnapshotMade> {
-    return await this.#ask("createSnapshot", { workspace_id: workspaceId, snapshot_name: snapshotName }, options);
+  async createSnapshot(
+    workspaceId: string,
+    snapshotName: string,
+    options: SnapshotOptions = {},
+  ): Promise<SnapshotMade> {
+    const { live, ...rest } = options;
+    return await this.#ask("createSnapshot", { workspace_id: workspaceId, snapshot_name: snapshotName, live }, rest);
   }
 
   async listSnapshots(workspaceId: string, options: CallOptions = {}): Promise<SnapshotList> {
@@ -268,15 +276,22 @@ export class Cloche implements AsyncDisposable {
   }
 
   async pullEnvironment(environment: string, options: LongCallOptions = {}): Promise<Environment> {
-    return await this.#ask("pullEnvironment", { environment }, options);
+    return await this.#ask("pullEnvironment", { environment: resolveEnvironment(environment) }, options);
   }
 
   async inspectEnvironment(environment: string, options: CallOptions = {}): Promise<EnvironmentDetail> {
-    return await this.#ask("inspectEnvironment", { environment }, options);
+    return await this.#ask("inspectEnvironment", { environment: resolveEnvironment(environment) }, options);
   }
 
   async pruneEnvironments(options: CallOptions = {}): Promise<EnvironmentsPruned> {
     return await this.#connection.call("pruneEnvironments", {}, options);
+  }
+
+  /** Makes ready what workspaces of an environment need on a backend, and proves it: create, exec, reset, delete. */
+  async prepare(options: PrepareOptions = {}): Promise<Prepared> {
+    const { signal, onProgress, ...input } = options;
+    const { backend, environment, oci_runtime } = onThisHost(input, this.#env);
+    return await this.#connection.call("prepare", { backend, environment, oci_runtime }, { signal, onProgress });
   }
 
   async doctor(options: CallOptions = {}): Promise<Health> {

@@ -6,12 +6,22 @@ type CreateInput = OperationInput<"createWorkspace">;
 /** An empty path is a variable that was not set, not the folder we happen to be in: the daemon refuses it. */
 export const resolveHostPath = (path: string): string => path && resolve(path);
 
+/** Environments that name a folder or a file of this host. */
+const OF_THIS_HOST = ["dockerfile:", "smolmachine:"];
+
+/** An environment that is made from something of this host names it from where the caller stands. */
+export function resolveEnvironment(name: string): string {
+  const prefix = OF_THIS_HOST.find((one) => name.startsWith(one));
+  return prefix === undefined ? name : `${prefix}${resolveHostPath(name.slice(prefix.length))}`;
+}
+
 /** Adds what only this side knows: its environment, and the folder that relative paths start from. */
 export function onThisHost(input: CreateInput, env: Readonly<Record<string, string | undefined>>): CreateInput {
   return {
     ...input,
     backend: input.backend ?? (env["CLOCHE_BACKEND"] || undefined),
     oci_runtime: input.oci_runtime ?? (env["CLOCHE_OCI_RUNTIME"] || undefined),
+    environment: input.environment && resolveEnvironment(input.environment),
     seed_path: input.seed_path && resolveHostPath(input.seed_path),
     secrets: input.secrets?.map((secret) =>
       "file_path" in secret ? { ...secret, file_path: resolveHostPath(secret.file_path) } : secret,

@@ -31,6 +31,7 @@ type OptionsOf<Name extends OperationName, Positional extends string = never> = 
   CallOptions;
 
 export type CreateOptions = OperationInput<"createWorkspace"> & LongCallOptions;
+export type PrepareOptions = OperationInput<"prepare"> & LongCallOptions;
 export type UpdateOptions = OptionsOf<"updateWorkspace">;
 export type ForkOptions = OptionsOf<"forkWorkspace"> & LongCallOptions;
 export type ResetOptions = OptionsOf<"resetWorkspace"> & LongCallOptions;
@@ -103,4 +104,9 @@ export interface ShellStream extends AsyncDisposable {
   detach(): Promise<Shell>;
   /** Cuts the connection; `result` is then `CANCELLED`. The shell goes on. */
   close(): Promise<void>;
+}
+
+export interface SnapshotOptions extends CallOptions {
+  /** With the running machine and its processes, where the backend can. */
+  live?: boolean | undefined;
 }

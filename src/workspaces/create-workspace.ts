@@ -9,6 +9,7 @@ import type { ReportProgress } from "../model/results.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend, removeSandboxes, startSandbox } from "./sandbox.ts";
+import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 
 export interface CreateContext {
@@ -24,15 +25,15 @@ export async function createWorkspace(
   context: CreateContext,
 ): Promise<LiveWorkspace> {
   const config = deps.config();
-  const backend = input.backend ?? config.backend ?? DEFAULTS.backend;
-  getBackend(deps, backend);
+  const backend = getBackend(deps, input.backend ?? config.backend ?? DEFAULTS.backend);
   const networkPolicy = checkNetworkPolicy(input.network_policy ?? "off");
-  const limits = chooseLimits(input, config, backend);
+  const limits = chooseLimits(input, config, backend.name);
   const { secrets, records } = readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(
-    input.environment ?? config.environment ?? DEFAULTS.environment,
+    input.environment ?? config.environment ?? defaultEnvironment(backend),
     context,
   );
+  requireCapabilities(backend, { rootfs, ociRuntime: input.oci_runtime });
   const { tree, seed } = await deps.seeds.import(input.seed_path, context);
   context.signal?.throwIfAborted();
   const stored: StoredWorkspace = {
@@ -40,7 +41,7 @@ export async function createWorkspace(
     name: input.name ?? null,
     labels: input.labels ?? {},
     environment: rootfs.name,
-    backend,
+    backend: backend.name,
     networkPolicy,
     ttlSeconds: input.ttl_seconds ?? config.ttl_seconds ?? DEFAULTS.ttl_seconds,
     limits,
@@ -121,15 +122,15 @@ export async function bringUp(
   }
 }
 
-function checkNetworkPolicy(policy: NetworkPolicy): NetworkPolicy {
+export function checkNetworkPolicy(policy: NetworkPolicy): NetworkPolicy {
   if (policy !== "egress") return policy;
   throw failure("NETWORK_POLICY_UNSUPPORTED", 'Network policy "egress" has no gate to answer it', {
     hint: "Use --network-policy off, or egress+published-ports to publish a service's ports",
   });
 }
 
-function chooseLimits(
-  input: OperationInput<"createWorkspace">,
+export function chooseLimits(
+  input: Pick<OperationInput<"createWorkspace">, "vcpu_count" | "mem_mib">,
   { limits }: Config,
   backend: string,
 ): StoredWorkspace["limits"] {

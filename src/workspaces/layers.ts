@@ -7,6 +7,10 @@ import type { Backend } from "../contracts/backend.ts";
 import type { Store } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 
+/** What a saved machine is called among the layers: the last of them, with everything that was written over the others. */
+const MACHINE_PREFIX = "mc-";
+const isMachine = (layerId: string): boolean => layerId.startsWith(MACHINE_PREFIX);
+
 /** An overlay takes only so many; a workspace that was reset and saved that often is better made anew. */
 const MAX_LAYERS = 60;
 
@@ -29,8 +33,11 @@ export class Layers {
     return join(this.#folder, layerId);
   }
 
-  paths(layerIds: readonly string[]): string[] {
-    return layerIds.map((id) => this.path(id));
+  /** The folders of layers, bottom first, and of the machine that has saved what is over them, if one has. */
+  stack(layerIds: readonly string[]): { layers: string[]; machine: string | undefined } {
+    const machine = layerIds.findLast(isMachine);
+    const layers = layerIds.filter((id) => !isMachine(id)).map((id) => this.path(id));
+    return { layers, machine: machine === undefined ? undefined : this.path(machine) };
   }
 
   /** Copies what a sandbox has written; `keep` records who stands on it. Gives what `keep` gives. */
@@ -45,14 +52,33 @@ export class Layers {
         hint: "Export it with `cloche workspace export ID /workspace --output FOLDER` and create a new workspace from that folder",
       });
     }
-    const layerId = `ly-${randomName(10)}`;
+    const copy = (target: string) => backend.copyLayer(source.directory, target, signal);
+    return await this.#make(`ly-${randomName(10)}`, source.layers, copy, keep);
+  }
+
+  /** Keeps a running machine with its processes; `save` puts it into a new folder. */
+  async addMachine<Result>(
+    layers: readonly string[],
+    save: (target: string) => Promise<number>,
+    keep: (layers: string[], sizeBytes: number) => Result | Promise<Result>,
+  ): Promise<Result> {
+    return await this.#make(`${MACHINE_PREFIX}${randomName(10)}`, layers, save, keep);
+  }
+
+  /** What is made holds all that was written over the layers, so a machine among them is not needed any more. */
+  async #make<Result>(
+    id: string,
+    below: readonly string[],
+    fill: (target: string) => Promise<number>,
+    keep: (layers: string[], sizeBytes: number) => Result | Promise<Result>,
+  ): Promise<Result> {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    this.#fresh.add(layerId);
+    this.#fresh.add(id);
     try {
-      const sizeBytes = await backend.copyLayer(source.directory, this.path(layerId), signal);
-      return await keep([...source.layers, layerId], sizeBytes);
+      const sizeBytes = await fill(this.path(id));
+      return await keep([...below.filter((layer) => !isMachine(layer)), id], sizeBytes);
     } finally {
-      this.#fresh.delete(layerId);
+      this.#fresh.delete(id);
     }
   }
 
@@ -71,3 +97,6 @@ export class Layers {
     }
   }
 }
+
+/** Whether layers end with a saved machine. */
+export const isLive = (layerIds: readonly string[]): boolean => layerIds.some(isMachine);

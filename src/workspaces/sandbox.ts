@@ -42,7 +42,7 @@ export async function startSandbox(
     directory,
     rootfs,
     baseline: stored.baseline,
-    layers: deps.layers.paths(stored.layers),
+    ...deps.layers.stack(stored.layers),
     hostname: stored.workspaceId,
     limits: stored.limits,
     ociRuntime: stored.ociRuntime ?? undefined,
@@ -61,6 +61,7 @@ export async function startSandbox(
 
 /** The secrets, in memory-backed files that only the guest program may read. */
 async function provision(live: LiveWorkspace): Promise<void> {
+  await live.guest(); // with a connection its end is noticed, from the first moment on
   const { values } = live.secrets;
   if (values.size === 0) return;
   const files = await rootFiles(live);

@@ -2,41 +2,64 @@ import type { StoredSnapshot, StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Snapshot, SnapshotDeleted, SnapshotList, SnapshotMade } from "../model/snapshot.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { isLive } from "./layers.ts";
 import { getBackend, sandboxDirectory } from "./sandbox.ts";
 
 /** The first state of every workspace; it cannot be changed. */
 export const BASELINE = "baseline";
 
-/** Saves what a workspace is now under a name. What runs in it goes on; a file that is being written is saved as it was found. */
+/**
+ * Saves what a workspace is now under a name. What runs in it goes on; a file that is being written is saved as it was found. With `live`, the running machine is
+ * saved with its processes, of one moment.
+ */
 export async function createSnapshot(
   deps: Dependencies,
   stored: StoredWorkspace,
-  name: string,
+  { name, live = false }: { name: string; live?: boolean | undefined },
   signal?: AbortSignal,
 ): Promise<SnapshotMade> {
   const { workspaceId } = stored;
+  const save = live ? machineSaver(deps, stored) : undefined;
   if (name === BASELINE || deps.store.findSnapshot(workspaceId, name)) {
     throw failure("SNAPSHOT_EXISTS", `Workspace ${workspaceId} has a snapshot "${name}"`, {
       ...(name === BASELINE && { hint: "Choose another name: baseline is the workspace's first state" }),
     });
   }
+  const keep = (layers: string[], sizeBytes: number): StoredSnapshot => {
+    const made: StoredSnapshot = { snapshotName: name, createdAt: deps.clock.now(), sizeBytes, layers };
+    deps.store.insertSnapshot(workspaceId, made);
+    return made;
+  };
   const source = { directory: sandboxDirectory(deps.home, stored), layers: stored.layers };
-  const snapshot = await deps.layers.add(
-    getBackend(deps, stored.backend),
-    source,
-    (layers, sizeBytes) => {
-      const made: StoredSnapshot = { snapshotName: name, createdAt: deps.clock.now(), sizeBytes, layers };
-      deps.store.insertSnapshot(workspaceId, made);
-      return made;
-    },
-    signal,
-  );
+  const snapshot = save
+    ? await deps.layers.addMachine(stored.layers, save, keep)
+    : await deps.layers.add(getBackend(deps, stored.backend), source, keep, signal);
   deps.store.insertEvent(workspaceId, { kind: "snapshot_create", at: snapshot.createdAt, snapshot_name: name });
   return { workspace_id: workspaceId, snapshot: presentSnapshot(snapshot) };
 }
 
+/** How the running machine of a workspace is saved; refuses, before anything is touched, where there is none or it cannot be. */
+function machineSaver(deps: Dependencies, stored: StoredWorkspace): (target: string) => Promise<number> {
+  const backend = getBackend(deps, stored.backend);
+  const { wall, state, workspaceId } = stored;
+  if (!backend.capabilities.liveSnapshots || !backend.saveMachine) {
+    throw failure("NOT_SUPPORTED", `Backend "${backend.name}" cannot save running processes`, {
+      hint: "Leave out --live to save the files, or create the workspace with --backend vm",
+    });
+  }
+  if (state !== "started" || !wall) throw failure("WORKSPACE_NOT_RUNNING", `Workspace ${workspaceId} is ${state}`);
+  const save = backend.saveMachine.bind(backend);
+  return (target) => save(sandboxDirectory(deps.home, stored), wall, target);
+}
+
 export function listSnapshots(deps: Dependencies, { workspaceId, createdAt }: StoredWorkspace): SnapshotList {
-  const baseline: Snapshot = { snapshot_name: BASELINE, kind: "baseline", created_at: createdAt, size_bytes: 0 };
+  const baseline: Snapshot = {
+    snapshot_name: BASELINE,
+    kind: "baseline",
+    live: false,
+    created_at: createdAt,
+    size_bytes: 0,
+  };
   const snapshots = [baseline, ...deps.store.listSnapshots(workspaceId).map(presentSnapshot)];
   return { workspace_id: workspaceId, count: snapshots.length, snapshots };
 }
@@ -66,9 +89,10 @@ export function layersOf(deps: Dependencies, workspaceId: string, name: string):
 const noSnapshot = (workspaceId: string, name: string) =>
   failure("SNAPSHOT_NOT_FOUND", `Workspace ${workspaceId} has no snapshot "${name}"`);
 
-const presentSnapshot = ({ snapshotName, createdAt, sizeBytes }: StoredSnapshot): Snapshot => ({
+export const presentSnapshot = ({ snapshotName, createdAt, sizeBytes, layers }: StoredSnapshot): Snapshot => ({
   snapshot_name: snapshotName,
   kind: "named",
+  live: isLive(layers),
   created_at: createdAt,
   size_bytes: sizeBytes,
 });

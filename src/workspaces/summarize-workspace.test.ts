@@ -79,7 +79,10 @@ it("tells what happened, the last command included that is not in the store yet"
     },
     commands: { total: 1, recent: [last] },
     services: { current: services, recent: [{ kind: "service_start", service_name: "web" }] },
-    snapshots: { named_count: 1, recent: [{ snapshot_name: "mid", kind: "named", created_at: 6, size_bytes: 40 }] },
+    snapshots: {
+      named_count: 1,
+      recent: [{ snapshot_name: "mid", kind: "named", live: false, created_at: 6, size_bytes: 40 }],
+    },
   });
   expect(summary.edits.recent).toEqual([{ kind: "file_write", at: 6, path: "/workspace/a", bytes_written: 3 }]);
   expect(summary.artifacts.exports).toEqual([exported]);

@@ -2,9 +2,9 @@ import { isClocheError } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
 import { CHANGE_STATUSES, type Diff, type DiffEntry } from "../model/files.ts";
 import type { Service } from "../model/service.ts";
-import type { Snapshot } from "../model/snapshot.ts";
 import type { Summary, WorkspaceEvent } from "../model/summary.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { presentSnapshot } from "./snapshots.ts";
 
 /** A summary is to be read at a glance; the rest is in the journal and the diff. */
 const RECENT = { commands: 10, edits: 20, serviceEvents: 20, exports: 20, snapshots: 10 } as const;
@@ -69,12 +69,7 @@ export async function summarizeWorkspace(
     },
     snapshots: {
       named_count: snapshots.length,
-      recent: snapshots.slice(-RECENT.snapshots).map(({ snapshotName, createdAt, sizeBytes }): Snapshot => ({
-        snapshot_name: snapshotName,
-        kind: "named",
-        created_at: createdAt,
-        size_bytes: sizeBytes,
-      })),
+      recent: snapshots.slice(-RECENT.snapshots).map(presentSnapshot),
     },
   };
 }

@@ -14,6 +14,7 @@ import { Expiry } from "./expiry.ts";
 import { forkWorkspace } from "./fork-workspace.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { isVisible } from "./present.ts";
+import { moveWorkspace } from "./move-workspace.ts";
 import { adoptWorkspace } from "./recover.ts";
 import { resetWorkspace } from "./reset-workspace.ts";
 import type { OutputSink } from "./running-command.ts";
@@ -233,7 +234,17 @@ export class Workspaces extends WorkspaceRecords {
   }
 
   async #create(input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
+    const { from_workspace: from } = input;
+    if (from !== undefined) return await this.during(from, true, () => this.#move(from, input, context));
     return this.#adopted(await createWorkspace(this.deps, input, { ...context, onLost: this.#lost }));
+  }
+
+  async #move(id: string, input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
+    const { workspaceId } = this.find(id);
+    return await this.turns.take(workspaceId, async () => {
+      const from = { stored: this.find(workspaceId), secrets: this.#secrets.get(workspaceId) ?? NO_SECRETS };
+      return this.#adopted(await moveWorkspace(this.deps, from, input, { ...context, onLost: this.#lost }));
+    });
   }
 
   #isBusy(workspaceId: string): boolean {

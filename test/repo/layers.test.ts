@@ -14,7 +14,9 @@ const LAYERS: Readonly<Record<string, number>> = {
   model: 1,
   policy: 2,
   guest: 2,
+  "docker-engine": 2,
   contracts: 3,
+  walls: 3,
   backends: 4,
   environments: 4,
   gate: 4,
@@ -29,6 +31,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   hosts: 7,
   mcp: 8,
   "use-cases": 8,
+  parity: 8,
   cli: 9,
 };
 
@@ -39,6 +42,7 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   cli: ["base", "model", "sdk", "hosts", "mcp"],
   mcp: ["base", "model", "sdk"],
   "use-cases": ["base", "model", "sdk"],
+  parity: ["base", "model", "sdk"],
   "index.ts": ["base", "model", "sdk", "mcp"],
 };
 

@@ -290,7 +290,7 @@ describe("a busy host", () => {
     try {
       const program = `
         import { writeFileSync } from "node:fs";
-        import { fileAppears } from "${join(PROJECT, "dist/backends/container/guest-socket.js")}";
+        import { fileAppears } from "${join(PROJECT, "dist/walls/guest-socket.js")}";
         setTimeout(() => writeFileSync("${folder}/ready", ""), 50);
         await fileAppears("${folder}/ready", undefined);
         console.log("there");`;

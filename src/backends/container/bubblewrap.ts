@@ -4,18 +4,16 @@ import type { WallSpec } from "../../contracts/backend.ts";
 import { AGENT } from "../../model/names.ts";
 import {
   GUEST_FOLDER,
-  LISTEN_FD,
-  STAGE,
   guestCommand,
-  layerMounts,
   maskedHostFolders,
   maskedKernelFiles,
   tmpfsBytes,
-} from "./sandbox-layout.ts";
+} from "../../walls/sandbox-layout.ts";
+import { LISTEN_FD, STAGE, layerMounts } from "./stage.ts";
 
 /** The argument vector that bubblewrap gets, run by `cloche-guest wall` as root of its user namespace. */
 export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
-  const size = String(tmpfsBytes(spec));
+  const size = String(tmpfsBytes(spec.limits));
   const single = idMap.kind === "single";
   // prettier-ignore
   return [
@@ -29,7 +27,7 @@ export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
     // SECURITY: folders of the host are bound read-only (G-05).
     ...spec.rootfs.hostPaths.flatMap((path) => ["--ro-bind", path, path]),
     // SECURITY: credentials in the host's global configuration stay out (G-01).
-    ...maskedHostFolders(spec).flatMap((path) => ["--tmpfs", path, "--remount-ro", path]),
+    ...maskedHostFolders(spec.rootfs.hostPaths).flatMap((path) => ["--tmpfs", path, "--remount-ro", path]),
     "--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm",
     "--proc", "/proc",
     // SECURITY: kernel files masked (G-07).
@@ -42,7 +40,7 @@ export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
     "--ro-bind", `${STAGE}/upper`, `${GUEST_FOLDER}/upper`,
     "--ro-bind", `${STAGE}/baseline`, `${GUEST_FOLDER}/baseline`,
     // SECURITY: layers are shared between workspaces, and read-only (G-05).
-    ...layerMounts(spec).flatMap(({ source, target }) => ["--ro-bind", source, target]),
+    ...layerMounts(spec.layers).flatMap(({ source, target }) => ["--ro-bind", source, target]),
     "--chdir", "/",
     "--", ...guestCommand(spec, "--listen-fd", String(LISTEN_FD)),
     // SECURITY: a guest program that may still mount masks them itself, ten times as quickly (G-07).

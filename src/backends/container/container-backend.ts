@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isClocheError, messageOf } from "../../base/errors.ts";
@@ -7,20 +7,23 @@ import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import type { Backend, BackendProbe, Wall, WallRecord, WallSpec } from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
+import { copyLayer } from "../../walls/copy-layer.ts";
+import { emptySandbox } from "../../walls/empty-sandbox.ts";
+import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { connectGuest, fileAppears } from "../../walls/guest-socket.ts";
+import { idMapArguments } from "../../walls/id-map-arguments.ts";
+import { makeLayers, makeOwned, writableLayer } from "../../walls/layers.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
 import { Cgroups } from "./cgroup.ts";
 import { type ContainerRecord, ContainerWall } from "./container-wall.ts";
-import { copyLayer } from "./copy-layer.ts";
-import { connectGuest, fileAppears } from "./guest-socket.ts";
-import { idMapArguments } from "./id-map-arguments.ts";
-import { makeLayers, makeOwned, writableLayer } from "./layers.ts";
 import { needsDoor, ociArguments, ociConfig } from "./oci.ts";
 import { startFailure } from "./start-failure.ts";
-import { GUEST_PROGRAM, WallProcess, launchWall, logTail, recordedProcess } from "./wall-process.ts";
+import { WallProcess, launchWall, logTail, recordedProcess } from "./wall-process.ts";
 
 /** The embedded backend: bubblewrap around an overlay, or an OCI runtime when asked. */
 export class ContainerBackend implements Backend {
   readonly name = "container";
+  readonly capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false };
   readonly #idMap: IdMap;
   readonly #cgroups: Cgroups;
 
@@ -37,7 +40,7 @@ export class ContainerBackend implements Backend {
     const directory = mkdtempSync(join(tmpdir(), "cloche-probe-"));
     const id = `probe-${process.pid}-${Date.now().toString(36)}`;
     try {
-      const wall = await this.start(emptySpec(directory, id, ociRuntime), undefined);
+      const wall = await this.start(emptySandbox(directory, id, ociRuntime), undefined);
       await wall.stop();
       const who = this.#idMap.kind === "shifted" ? "as root" : "rootless";
       return { available: true, detail: `${ociRuntime ?? "bubblewrap"}, ${who}`, hint: null, limits };
@@ -142,20 +145,4 @@ function prepareBundle(spec: WallSpec, runtime: string, idMap: IdMap): string[] 
   // From an earlier start of the same workspace: they would be taken for this one's.
   for (const name of ["guest.sock", "guest.sock.ready"]) rmSync(join(door, name), { force: true });
   return ["--bundle", bundle, "--door", door];
-}
-
-/** The smallest wall there is: the guest program over an empty root. */
-function emptySpec(directory: string, id: string, ociRuntime: string | undefined): WallSpec {
-  for (const name of ["empty-root", "empty-baseline"])
-    mkdirSync(join(directory, name), { recursive: true, mode: 0o755 });
-  return {
-    workspaceId: id,
-    directory,
-    rootfs: { name: "empty", root: join(directory, "empty-root"), hostPaths: [] },
-    baseline: join(directory, "empty-baseline"),
-    layers: [],
-    hostname: "cloche-probe",
-    limits: { vcpuCount: 1, memMib: 256, pids: 64, diskMib: undefined },
-    ociRuntime,
-  };
 }

@@ -3,7 +3,7 @@ import type { ProcessIdentity } from "../../base/process-identity.ts";
 import type { Wall, WallRecord } from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import type { ExecutionMode } from "../../model/names.ts";
-import { connectGuest } from "./guest-socket.ts";
+import { connectGuest } from "../../walls/guest-socket.ts";
 import type { WallProcess } from "./wall-process.ts";
 
 export interface ContainerRecord extends WallRecord {

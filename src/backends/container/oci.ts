@@ -4,14 +4,12 @@ import type { WallSpec } from "../../contracts/backend.ts";
 import { AGENT } from "../../model/names.ts";
 import {
   GUEST_FOLDER,
-  LISTEN_FD,
-  STAGE,
   guestCommand,
-  layerMounts,
   maskedHostFolders,
   maskedKernelFiles,
   tmpfsBytes,
-} from "./sandbox-layout.ts";
+} from "../../walls/sandbox-layout.ts";
+import { LISTEN_FD, STAGE, layerMounts } from "./stage.ts";
 
 /** What the guest program needs at its start; it drops most of it at once, and all of it for a command. */
 // prettier-ignore
@@ -50,7 +48,7 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object
   const channel = needsDoor(runtime) ? ["--socket", `${DOOR}/guest.sock`] : ["--listen-fd", String(LISTEN_FD)];
   const single = idMap.kind === "single";
   const capabilities = single ? ALL_SETS : ALL_SETS.filter((name) => name !== "ambient" && name !== "inheritable");
-  const size = `size=${tmpfsBytes(spec)}`;
+  const size = `size=${tmpfsBytes(spec.limits)}`;
   const bind = (source: string, destination: string, ...options: string[]) => ({
     destination,
     source,
@@ -79,7 +77,7 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object
     mounts: [
       ...spec.rootfs.hostPaths.map((path) => bind(path, path, "ro", "nosuid", "nodev")),
       // SECURITY: credentials in the host's global configuration stay out (G-01).
-      ...maskedHostFolders(spec).map((path) => tmpfs(path, "ro", "mode=755", "size=4k")),
+      ...maskedHostFolders(spec.rootfs.hostPaths).map((path) => tmpfs(path, "ro", "mode=755", "size=4k")),
       { destination: "/proc", source: "proc", type: "proc", options: ["nosuid", "nodev", "noexec"] },
       tmpfs("/dev", "mode=755", "size=64k"),
       {
@@ -97,7 +95,7 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object
       bind(`${STAGE}/upper`, `${GUEST_FOLDER}/upper`, "ro", "nosuid", "nodev"),
       bind(`${STAGE}/baseline`, `${GUEST_FOLDER}/baseline`, "ro", "nosuid", "nodev"),
       // SECURITY: layers are shared between workspaces, and read-only (G-05).
-      ...layerMounts(spec).map(({ source, target }) => bind(source, target, "ro", "nosuid", "nodev")),
+      ...layerMounts(spec.layers).map(({ source, target }) => bind(source, target, "ro", "nosuid", "nodev")),
       ...(needsDoor(runtime) ? [bind(`${STAGE}/door`, DOOR, "rw", "nosuid", "nodev", "noexec")] : []),
     ],
     linux: {

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { messageOf } from "../../base/errors.ts";
 import {
   type ProcessIdentity,
@@ -11,10 +10,8 @@ import {
   isProcessAlive,
   signalProcess,
 } from "../../base/process-identity.ts";
+import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
 import { startFailure } from "./start-failure.ts";
-
-/** The guest program; it is also the launcher of its own wall. The same place from `src/` and from `dist/`. */
-export const GUEST_PROGRAM = fileURLToPath(new URL("../../../build/guest/cloche-guest", import.meta.url));
 
 const LOG_NAME = "wall.log";
 const LOG_TAIL_BYTES = 2000;

@@ -2,7 +2,7 @@ import type { BackendHealth, Health } from "../../model/health.ts";
 import { defineCommand, type Context } from "../command.ts";
 import { formatEnvironments } from "../environment-table.ts";
 import { escapeName } from "../escape.ts";
-import { formatPairs } from "../table.ts";
+import { formatPairs, formatTable } from "../table.ts";
 import { hangText } from "../wrap-text.ts";
 
 export const command = defineCommand({
@@ -19,14 +19,17 @@ export const command = defineCommand({
   },
 });
 
-function formatHealth(health: Health, { colours, layout: { width } }: Pick<Context, "colours" | "layout">): string {
+function formatHealth(health: Health, { colours, layout }: Pick<Context, "colours" | "layout">): string {
   const { bold, green, red, cyan } = colours;
-  const mark = (works: boolean) => (works ? green("✓") : red("✗"));
+  const { width } = layout;
   const places = formatPairs([
     ["version", health.version],
     ["home", escapeName(health.home)],
     ["cache", escapeName(health.cache)],
   ]);
+  const inset = { ...layout, width: width - 2, bold: (text: string) => text };
+  const rows = health.backends.map(toRow);
+  const backends = formatTable(["  BACKEND", "LIMITS", "ALSO", "WHAT"], rows, inset);
   const hints = health.backends.flatMap(({ name, hint }) =>
     hint === null ? [] : hangText(`${cyan("hint:")} `, "hint: ".length, escapeName(`${name}: ${hint}`), width),
   );
@@ -37,30 +40,30 @@ function formatHealth(health: Health, { colours, layout: { width } }: Pick<Conte
     ...places,
     "",
     bold("Backends"),
-    ...health.backends.flatMap((backend) => formatBackend(backend, mark, width)),
+    ...backends.map((line) => `  ${line}`.replace("✓", green("✓")).replace("✗", red("✗")).trimEnd()),
     "",
     bold("Environments"),
-    ...formatEnvironments(health.environments, { width: width - 2, bold: (text) => text }).map((line) =>
-      `  ${line}`.trimEnd(),
-    ),
+    ...formatEnvironments(health.environments, inset).map((line) => `  ${line}`.trimEnd()),
     "",
     ...hints,
     verdict,
   ].join("\n");
 }
 
-/** The backend's line and one for each of its limits, with the names aligned. */
-function formatBackend(backend: BackendHealth, mark: (works: boolean) => string, width: number): string[] {
-  const line = (indent: number, works: boolean, name: string, detail: string) => {
-    const beginning = `${escapeName(name)}  `;
-    const before = `${" ".repeat(indent)}${mark(works)} ${beginning}`;
-    return hangText(before, indent + 2 + beginning.length, escapeName(detail), width);
-  };
-  const longest = Math.max(0, ...backend.limits.map(({ name }) => name.length));
-  return [
-    ...line(2, backend.available, backend.name, backend.detail),
-    ...backend.limits.flatMap(({ name, holds, detail }) =>
-      line(6, holds, `${name} limit`.padEnd(longest + " limit".length), detail),
-    ),
-  ];
+const CAPABILITIES = {
+  host_folders: "host folders",
+  oci_runtime: "OCI runtimes",
+  live_snapshots: "live snapshots",
+  machine_files: "packed machines",
+} as const;
+
+/** Which limits hold, or why one does not, is in the JSON; here it is the list of those that do. */
+function toRow({ name, available, detail, limits, capabilities }: BackendHealth): string[] {
+  const held = limits.filter(({ holds }) => holds).map((limit) => limit.name);
+  const also = Object.entries(CAPABILITIES).flatMap(([key, words]) =>
+    capabilities[key as keyof typeof CAPABILITIES] ? [words] : [],
+  );
+  return [`${available ? "✓" : "✗"} ${name}`, list(held), list(also), detail].map(escapeName);
 }
+
+const list = (words: readonly string[]): string => (words.length === 0 ? "-" : words.join(", "));

@@ -9,6 +9,12 @@ export const command = defineCommand({
   options: {
     backend: BACKEND,
     "seed-path": SEED_PATH,
+    "from-workspace": {
+      type: "string",
+      value: "ID",
+      description: "Start with what another workspace is now, also one of another backend",
+      completes: "workspace",
+    },
     name: { type: "string", value: "NAME", description: "A name to tell it by" },
     label: { type: "string", value: "KEY=VALUE", description: "A label", multiple: true, parse: parseLabel },
     "network-policy": NETWORK_POLICY,
@@ -42,6 +48,7 @@ export const command = defineCommand({
   examples: [
     "cloche workspace create --seed-path . --name first",
     "cloche workspace create debian:12 --label team=web --ttl-seconds 600",
+    "cloche workspace create --from-workspace ID --backend docker",
     "cloche workspace create --secret-file TOKEN=./token.txt",
     "ID=$(cloche workspace create --seed-path . --id-only)",
   ],
@@ -52,8 +59,9 @@ export const command = defineCommand({
       environment: context.optionalArgument("ENVIRONMENT"),
       backend: values.backend,
       seed_path: values["seed-path"],
+      from_workspace: values["from-workspace"],
       name: values.name,
-      labels: toRecord(values.label),
+      labels: values.label.length > 0 ? toRecord(values.label) : undefined,
       network_policy: values["network-policy"],
       secrets: [
         ...values.secret.map(({ name, value }) => ({ name, value })),

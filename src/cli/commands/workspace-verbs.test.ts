@@ -71,7 +71,7 @@ it.each<[string, unknown, unknown[], string]>([
   [
     "snapshot create ws-1 mid",
     { snapshot: { snapshot_name: "mid", size_bytes: 2048 } },
-    ["createSnapshot", "ws-1", "mid"],
+    ["createSnapshot", "ws-1", "mid", { live: false }],
     "Kept 2.0 KiB of changes as mid",
   ],
   [

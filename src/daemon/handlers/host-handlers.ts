@@ -1,11 +1,12 @@
+import { prepareEnvironment } from "../../workspaces/prepare-environment.ts";
 import { packageVersion } from "../../base/version.ts";
 import type { Verbs } from "../verbs.ts";
 import type { Handlers } from "../handlers.ts";
 import { checkHealth } from "../health.ts";
 
-type Topic = "listEnvironments" | "pullEnvironment" | "inspectEnvironment" | "pruneEnvironments" | "doctor";
+type Topic = "listEnvironments" | "pullEnvironment" | "inspectEnvironment" | "pruneEnvironments" | "prepare" | "doctor";
 
-export function hostHandlers({ deps, places }: Verbs): Pick<Handlers, Topic> {
+export function hostHandlers({ deps, workspaces, places }: Verbs): Pick<Handlers, Topic> {
   return {
     listEnvironments: async () => {
       const environments = await deps.environments.list();
@@ -18,6 +19,7 @@ export function hostHandlers({ deps, places }: Verbs): Pick<Handlers, Topic> {
     inspectEnvironment: ({ environment: name }) => deps.environments.inspect(name),
     pruneEnvironments: () =>
       deps.environments.prune(new Set(deps.store.listWorkspaces().map((one) => one.environment))),
+    prepare: (input, context) => prepareEnvironment(deps, workspaces, input, context),
     doctor: ({ oci_runtime: ociRuntime }) => checkHealth(deps, places, packageVersion(), ociRuntime),
   };
 }

@@ -7,10 +7,10 @@ type Topic = "createSnapshot" | "listSnapshots" | "deleteSnapshot" | "resetWorks
 
 export function snapshotHandlers({ deps, workspaces }: Verbs): Pick<Handlers, Topic> {
   return {
-    createSnapshot: async ({ workspace_id: id, snapshot_name: name }, { signal }) => {
+    createSnapshot: async ({ workspace_id: id, snapshot_name: name, live }, { signal }) => {
       const { workspaceId } = workspaces.find(id);
       return await workspaces.turns.take(workspaceId, async () => {
-        const made = await createSnapshot(deps, workspaces.find(workspaceId), name, signal);
+        const made = await createSnapshot(deps, workspaces.find(workspaceId), { name, live }, signal);
         workspaces.touch(workspaceId);
         return made;
       });

@@ -7,6 +7,11 @@ export const hostOperations = {
   pullEnvironment: environment,
   inspectEnvironment: environment,
   pruneEnvironments: z.strictObject({}),
+  prepare: z.strictObject({
+    environment: z.string().min(1).max(256).optional(),
+    backend: z.string().min(1).max(64).optional(),
+    oci_runtime: z.string().min(1).max(4096).optional(),
+  }),
   doctor: z.strictObject({ oci_runtime: z.string().min(1).max(4096).optional() }),
   daemonStatus: z.strictObject({}),
   stopDaemon: z.strictObject({}),

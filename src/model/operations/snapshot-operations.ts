@@ -5,7 +5,8 @@ import { WorkspaceName } from "../workspace.ts";
 const snapshot = { workspace_id: workspaceId, snapshot_name: name };
 
 export const snapshotOperations = {
-  createSnapshot: z.strictObject(snapshot),
+  /** `live`: with what runs, where the backend can. */
+  createSnapshot: z.strictObject({ ...snapshot, live: z.boolean().optional() }),
   listSnapshots: z.strictObject({ workspace_id: workspaceId }),
   deleteSnapshot: z.strictObject(snapshot),
   resetWorkspace: z.strictObject({ workspace_id: workspaceId, snapshot: name.optional() }),

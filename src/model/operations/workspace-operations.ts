@@ -15,6 +15,8 @@ export const workspaceOperations = {
     backend: z.string().min(1).max(64).optional(),
     oci_runtime: z.string().min(1).max(4096).optional(),
     seed_path: path.optional(),
+    /** With what another workspace is now, instead of a seed; on another backend it moves there. */
+    from_workspace: workspaceId.optional(),
     origin_kind: SeedOrigin.optional(),
     origin_ref: z.string().max(4096).optional(),
     name: WorkspaceName.optional(),

@@ -1,4 +1,4 @@
-import { type IdMap, SHIFT_BASE, SHIFT_COUNT } from "../../base/id-map.ts";
+import { type IdMap, SHIFT_BASE, SHIFT_COUNT } from "../base/id-map.ts";
 
 /** How the programs of the host side are told the id map. */
 export const idMapArguments = (idMap: IdMap): string[] =>

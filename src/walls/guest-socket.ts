@@ -3,9 +3,9 @@ import { watch } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errnoOf } from "../../base/errors.ts";
-import { GuestClient } from "../../guest/client.ts";
-import { failure } from "../../model/error-codes.ts";
+import { errnoOf } from "../base/errors.ts";
+import { GuestClient } from "../guest/client.ts";
+import { failure } from "../model/error-codes.ts";
 
 const O_PATH = 0o10000000;
 const START_DEADLINE_MS = 30_000;

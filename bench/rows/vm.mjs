@@ -1,0 +1,103 @@
+import { performance } from "node:perf_hooks";
+import { compare } from "../comparison.mjs";
+import { interleave } from "../interleave.mjs";
+import { commandOf, descendants, privateKib } from "../processes.mjs";
+import { median, p99 } from "../statistics.mjs";
+import { createToFirstOutput } from "./create.mjs";
+import { execTrue, inARow } from "./exec.mjs";
+
+const CREATE_GOAL = { most: 0.75, text: "≤ 0.75" };
+const RESET_GOAL = { most: 1.5, text: "≤ 1.5" };
+const EXEC_MS = 25;
+const PRIVATE_MIB = 50;
+const PAUSE_MS = 300;
+const EXECS_PER_ROUND = 10;
+const SAVED = "running";
+const ENVIRONMENT = "debian:12";
+
+/** The backend `vm`, with its template made, beside the command `docker`. @param {import("../bench.mjs").Bench} bench */
+export async function measureVm({ installation, docker, rounds, say }) {
+  const { cloche } = installation;
+  const create = async () => (await cloche.createWorkspace({ environment: ENVIRONMENT, backend: "vm" })).workspace_id;
+  say("freezing a machine, or finding one");
+  const id = await create();
+  await cloche.createSnapshot(id, SAVED, { live: true });
+  let saved = 0;
+  const samples = await interleave({
+    rounds,
+    warmUp: 2,
+    cases: {
+      create: () => createToFirstOutput(cloche, ENVIRONMENT, "vm"),
+      "docker run": async () => (await docker.run()).endMs,
+      exec: () => inARow(EXECS_PER_ROUND, () => execTrue(cloche, id)),
+      save: () => timed(() => cloche.createSnapshot(id, `${SAVED}-${++saved}`, { live: true })),
+      reset: () =>
+        timed(async () => {
+          await cloche.resetWorkspace(id, { snapshot: SAVED });
+          await cloche.execWorkspace(id, { command: ["echo", "ready"] });
+        }),
+    },
+  });
+  const memory = await idleMemory(installation, create);
+  await cloche.deleteWorkspace(id);
+  const of = (/** @type {string} */ name) => samples[name] ?? [];
+  const alone = { peer: "-", peer_p50: null, ratio: null };
+  return [
+    compare({
+      what: `backend vm: create → first output, ${ENVIRONMENT}`,
+      ours: of("create"),
+      peer: "docker run",
+      peerSamples: of("docker run"),
+      goal: CREATE_GOAL,
+    }),
+    absolute("backend vm: exec true", of("exec"), EXEC_MS),
+    {
+      ...absolute("backend vm: live snapshot", of("save"), PAUSE_MS),
+      note: "the whole call; the machine stands still for less",
+    },
+    compare({
+      what: "backend vm: reset to a live snapshot → first output",
+      ours: of("reset"),
+      peer: "create",
+      peerSamples: of("create"),
+      goal: RESET_GOAL,
+    }),
+    {
+      ...alone,
+      what: "backend vm: idle machine, private memory",
+      unit: "MiB",
+      ours_p50: memory,
+      ours_p99: null,
+      goal: `≤ ${PRIVATE_MIB} MiB`,
+      holds: memory <= PRIVATE_MIB,
+    },
+  ];
+}
+
+/** @param {string} what @param {readonly number[]} ours @param {number} most @returns {import("../table.mjs").Row} */
+const absolute = (what, ours, most) => ({
+  ...{ what, unit: "ms", ours_p50: median(ours), ours_p99: p99(ours), peer: "-", peer_p50: null, ratio: null },
+  goal: `≤ ${most} ms`,
+  holds: median(ours) <= most,
+  details: { ours_samples: ours },
+});
+
+/** What one more machine adds that has run nothing. @param {import("../installation.mjs").Installation} installation @param {() => Promise<string>} create */
+async function idleMemory({ cloche, daemonPid }, create) {
+  const daemon = await daemonPid();
+  const emulators = () => descendants(daemon).filter((pid) => commandOf(pid).includes("qemu-system"));
+  const before = new Set(emulators());
+  const id = await create();
+  const mib = emulators()
+    .filter((pid) => !before.has(pid))
+    .reduce((sum, pid) => sum + privateKib(pid) / 1024, 0);
+  await cloche.deleteWorkspace(id);
+  return mib;
+}
+
+/** @param {() => Promise<unknown>} work */
+async function timed(work) {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}

@@ -1,0 +1,10 @@
+import { layerTargets } from "../../walls/sandbox-layout.ts";
+
+/** Where `cloche-guest wall` has put the layers, in its own mount namespace. */
+export const STAGE = "/run";
+/** The listening socket that the launcher passes on. */
+export const LISTEN_FD = 3;
+
+/** The layers over the baseline, bottom first: where the launcher staged them, and where the guest program finds them. */
+export const layerMounts = (layers: readonly string[]): { source: string; target: string }[] =>
+  layerTargets(layers).map((target, index) => ({ source: `${STAGE}/layers/${index}`, target }));

@@ -1,0 +1,155 @@
+import { join } from "node:path";
+import { type IdMap, SHIFT_BASE, SHIFT_COUNT } from "../../base/id-map.ts";
+import type { WallSpec } from "../../contracts/backend.ts";
+import type { Labels } from "../../docker-engine/engine.ts";
+import { WORKSPACE_ROOT } from "../../model/names.ts";
+import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { writableLayer } from "../../walls/layers.ts";
+import {
+  GUEST_FOLDER,
+  guestCommand,
+  layerTargets,
+  maskedHostFolders,
+  maskedKernelFiles,
+  tmpfsBytes,
+} from "../../walls/sandbox-layout.ts";
+import { overlayOptions } from "./overlay-options.ts";
+
+export interface ContainerPlan {
+  readonly spec: WallSpec;
+  readonly idMap: IdMap;
+  readonly image: string;
+  /** Of the container and of its volume. */
+  readonly name: string;
+  readonly labels: Labels;
+  /** Folder of the links to the layers. */
+  readonly links: string;
+}
+
+/** Where the guest makes its socket, as the host and as the sandbox see it. */
+export const doorFolder = (directory: string): string => join(directory, "door");
+export const GUEST_SOCKET = "guest.sock";
+const DOOR = `${GUEST_FOLDER}/door`;
+const PROGRAM = `${GUEST_FOLDER}/guest`;
+
+/** Where an engine mounts files of its own, with the name servers of the host in them, or leaves empty ones. */
+export const NAME_FILES = ["etc/hosts", "etc/hostname", "etc/resolv.conf"];
+
+/**
+ * SECURITY: what `cloche-guest enter` needs to leave the host's ids, and has left when the sandbox's first command runs: to unmount what names the host and to make
+ * a user namespace (SYS_ADMIN), to map ids into it (SETUID, SETGID). Nothing keeps them (G-21).
+ */
+const CAPABILITIES = ["SYS_ADMIN", "SETUID", "SETGID"];
+
+/** All but `/proc/sys/user`, where the limits of a user namespace are set, by its root. */
+const READ_ONLY_KERNEL_FILES = ["abi", "debug", "dev", "fs", "kernel", "net", "vm"].map((name) => `/proc/sys/${name}`);
+
+/** SECURITY: the host's devices and cgroups show through /sys, and are no business of a sandbox (G-07). */
+const MASKED_FOLDERS = ["/sys", "/proc/scsi", "/proc/acpi"];
+
+/** The body of `POST /containers/create`. */
+export function containerConfig(plan: ContainerPlan): object {
+  const { spec, idMap, image, labels } = plan;
+  return {
+    Image: image,
+    Hostname: spec.hostname,
+    // SECURITY: nothing of the image says who runs and with what: not its entry point, not its user, not its variables (G-21).
+    Entrypoint: [PROGRAM, "enter", ...mapArguments(idMap), "--program", PROGRAM],
+    Cmd: [
+      ...NAME_FILES.flatMap((path) => ["--hide", `/${path}`]),
+      "--",
+      ...guestCommand(spec, ...channel(spec)).slice(1),
+    ],
+    User: "0:0",
+    Env: [],
+    WorkingDir: "/",
+    Labels: labels,
+    NetworkDisabled: true,
+    Healthcheck: { Test: ["NONE"] },
+    StopSignal: "SIGKILL",
+    HostConfig: hostConfig(plan),
+  };
+}
+
+function hostConfig(plan: ContainerPlan): object {
+  const { spec, idMap } = plan;
+  const { limits, rootfs } = spec;
+  const size = tmpfsBytes(limits);
+  const root = idMap.toHost(0, 0);
+  const owner = `uid=${root.uid},gid=${root.gid}`;
+  return {
+    // SECURITY: a loopback interface and nothing else (G-03).
+    NetworkMode: "none",
+    IpcMode: "private",
+    CgroupnsMode: "private",
+    UsernsMode: "host",
+    Privileged: false,
+    CapDrop: ["ALL"],
+    CapAdd: CAPABILITIES,
+    // SECURITY: the engine's own filter and profile stay, below ours (G-06, G-21).
+    SecurityOpt: ["no-new-privileges"],
+    // SECURITY: kernel files masked, credentials in the host's global configuration covered (G-01, G-07).
+    MaskedPaths: [...maskedKernelFiles(), ...MASKED_FOLDERS, ...maskedHostFolders(rootfs.hostPaths)],
+    ReadonlyPaths: READ_ONLY_KERNEL_FILES,
+    Memory: limits.memMib * 1024 * 1024,
+    PidsLimit: limits.pids,
+    NanoCpus: limits.vcpuCount * 1_000_000_000,
+    ShmSize: size,
+    Tmpfs: {
+      "/tmp": `rw,exec,nosuid,nodev,mode=1777,size=${size},${owner}`,
+      "/run": `rw,exec,nosuid,nodev,mode=755,size=${size},${owner}`,
+    },
+    Mounts: mounts(plan),
+    ...(spec.ociRuntime !== undefined && { Runtime: spec.ociRuntime }),
+    RestartPolicy: { Name: "no" },
+    LogConfig: { Type: "json-file", Config: { "max-size": "64k", "max-file": "1" } },
+  };
+}
+
+function mounts({ spec, name, labels, links }: ContainerPlan): object[] {
+  const bind = (source: string, target: string, readOnly = true) => ({
+    Type: "bind",
+    Source: source,
+    Target: target,
+    ReadOnly: readOnly,
+    BindOptions: { Propagation: "rprivate" },
+  });
+  const targets = layerTargets(spec.layers);
+  return [
+    // SECURITY: folders of the host are bound read-only (G-05).
+    ...spec.rootfs.hostPaths.map((path) => bind(path, path)),
+    // Mounted by the engine, so that nothing in the container ever needs to mount.
+    {
+      Type: "volume",
+      Source: name,
+      Target: WORKSPACE_ROOT,
+      VolumeOptions: {
+        NoCopy: true,
+        Labels: labels,
+        DriverConfig: {
+          Name: "local",
+          Options: { type: "overlay", device: "overlay", o: overlayOptions(links, spec.layers.length) },
+        },
+      },
+    },
+    bind(GUEST_PROGRAM, PROGRAM),
+    bind(writableLayer(spec.directory), `${GUEST_FOLDER}/upper`),
+    bind(spec.baseline, `${GUEST_FOLDER}/baseline`),
+    // SECURITY: layers are shared between workspaces, and read-only (G-05).
+    ...spec.layers.map((path, index) => bind(path, targets[index] ?? "")),
+    bind(doorFolder(spec.directory), DOOR, false),
+  ];
+}
+
+export const isGvisor = (runtime: string | undefined): boolean => runtime?.startsWith("runsc") === true;
+
+/** gVisor loses a socket whose folder is unmounted; there the guest makes it, and the mount table shows nothing of the host anyway. */
+const channel = ({ ociRuntime }: WallSpec): string[] =>
+  isGvisor(ociRuntime) ? ["--socket", `${DOOR}/${GUEST_SOCKET}`] : ["--door", DOOR];
+
+/** Run as root, the sandbox's ids are shifted; run by a user, the sandbox's one user is that user. */
+function mapArguments(idMap: IdMap): string[] {
+  if (idMap.kind === "shifted") return ["--shift-base", String(SHIFT_BASE), "--shift-count", String(SHIFT_COUNT)];
+  const { uid, gid } = idMap.toHost(0, 0);
+  return ["--agent", `${uid}:${gid}`];
+}

@@ -1,0 +1,225 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isClocheError, messageOf } from "../../base/errors.ts";
+import type { IdMap } from "../../base/id-map.ts";
+import type { Log } from "../../base/log.ts";
+import { identifyProcess } from "../../base/process-identity.ts";
+import { removeTree } from "../../base/remove-tree.ts";
+import type {
+  Backend,
+  BackendProbe,
+  PrepareOptions,
+  Wall,
+  WallLimits,
+  WallRecord,
+  WallSpec,
+} from "../../contracts/backend.ts";
+import type { Rootfs } from "../../contracts/environment.ts";
+import { DockerEngine } from "../../docker-engine/engine.ts";
+import { isRefusal, refused } from "../../docker-engine/engine-failure.ts";
+import { failure } from "../../model/error-codes.ts";
+import { copyLayer } from "../../walls/copy-layer.ts";
+import { emptySandbox } from "../../walls/empty-sandbox.ts";
+import { makeOwned, makeWorkspaceLayer, writableLayer } from "../../walls/layers.ts";
+import { GUEST_SOCKET, containerConfig, doorFolder } from "./container-config.ts";
+import { type DockerRecord, DockerWall } from "./docker-wall.ts";
+import { describeEngine, engineLimits, registeredRuntime } from "./engine-check.ts";
+import { readEngineRecord, removeEngineRecord, writeEngineRecord } from "./engine-record.ts";
+import { EnvironmentImages } from "./environment-images.ts";
+import { firstConnection } from "./first-connection.ts";
+import { containerLabels, containerName } from "./labels.ts";
+import { linksFolder, makeLinks, removeLinks } from "./layer-links.ts";
+import { restoreNameFiles } from "./name-files.ts";
+import { removeOrphans } from "./orphans.ts";
+import { UsableEngines } from "./usable-engines.ts";
+
+export interface DockerBackendOptions {
+  readonly home: string;
+  readonly idMap: IdMap;
+  readonly log: Log;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Containers of a Docker engine on this host, each with the guest program as its first process. */
+export class DockerBackend implements Backend {
+  readonly name = "docker";
+  readonly capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false };
+  readonly #home: string;
+  readonly #idMap: IdMap;
+  readonly #log: Log;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #images: EnvironmentImages;
+  readonly #engines: UsableEngines;
+  /** Folders of sandboxes that are being made. */
+  readonly #starting = new Set<string>();
+
+  constructor({ home, idMap, log, env = process.env }: DockerBackendOptions) {
+    this.#home = home;
+    this.#idMap = idMap;
+    this.#log = log;
+    this.#env = env;
+    this.#images = new EnvironmentImages(idMap.kind, log);
+    const isNeeded = (directory: string) => existsSync(directory) || this.#starting.has(directory);
+    this.#engines = new UsableEngines(env, (engine) => void removeOrphans(engine, home, isNeeded, log));
+  }
+
+  async probe(ociRuntime: string | undefined): Promise<BackendProbe> {
+    const directory = mkdtempSync(join(tmpdir(), "cloche-probe-"));
+    const id = `probe-${process.pid}-${Date.now().toString(36)}`;
+    let limits: BackendProbe["limits"] = [];
+    try {
+      this.#engines.forgetAll(); // it may have been set up differently since
+      const { engine, info } = await this.#engines.get(undefined, undefined);
+      limits = engineLimits(info);
+      const wall = await this.start(emptySandbox(directory, id, ociRuntime), undefined);
+      await wall.stop();
+      return { available: true, detail: describeEngine(engine, info, ociRuntime), hint: null, limits };
+    } catch (error) {
+      const hint = isClocheError(error) ? error.hint : "See the engine's own log (journalctl -u docker)";
+      return { available: false, detail: messageOf(error), hint, limits };
+    } finally {
+      await this.remove(id, directory).catch((error: unknown) =>
+        this.#log.warn("cannot remove a probe", { id, reason: messageOf(error) }),
+      );
+    }
+  }
+
+  async prepare(rootfs: Rootfs, _limits: WallLimits, options: PrepareOptions): Promise<void> {
+    const { engine } = await this.#engines.get(undefined, options.signal);
+    this.#images.forget(engine, rootfs);
+    await this.#images.ensure(engine, rootfs, options);
+  }
+
+  async start(asked: WallSpec, signal: AbortSignal | undefined): Promise<Wall> {
+    const { directory, workspaceId, ociRuntime } = asked;
+    // One that was stopped is in the engine that it was made in.
+    const known = readEngineRecord(directory);
+    const { engine, info } = await this.#engines.get(known?.address, signal);
+    const spec = { ...asked, ociRuntime: ociRuntime && registeredRuntime(info, ociRuntime) };
+    const name = containerName(this.#home, workspaceId);
+    this.#starting.add(directory);
+    try {
+      await this.#images.ensure(engine, spec.rootfs, { signal });
+      this.#makeFolders(spec);
+      writeEngineRecord(directory, { address: engine.endpoint.address, name });
+      makeLinks(this.#links(name), spec);
+      const container = await this.#container(engine, spec, name, signal);
+      await engine.startContainer(container, signal);
+      return await this.#greet(engine, container, spec, signal);
+    } catch (error) {
+      if (isClocheError(error) && error.code === "BACKEND_UNAVAILABLE") {
+        // It went away. What it may have made has our label, and is removed when it is back.
+        this.#engines.forget(engine);
+        if (!known) removeEngineRecord(directory);
+      } else await engine.killContainer(name).catch(() => undefined); // the first failure is the one to tell
+      throw isRefusal(error) ? refused("Cannot start the sandbox", error) : error;
+    } finally {
+      removeLinks(this.#links(name));
+      this.#starting.delete(directory);
+    }
+  }
+
+  adopt(directory: string, record: WallRecord): Promise<Wall | undefined> {
+    const wall = new DockerWall(directory, record as DockerRecord);
+    return Promise.resolve(wall.alive ? wall : undefined);
+  }
+
+  copyLayer(directory: string, target: string, signal: AbortSignal | undefined): Promise<number> {
+    return copyLayer(writableLayer(directory), target, this.#idMap, signal);
+  }
+
+  async halt(_workspaceId: string, directory: string): Promise<void> {
+    const record = readEngineRecord(directory);
+    if (!record) return;
+    const { address, name, process } = record;
+    const engine = DockerEngine.at(address, this.#env);
+    if (process) await new DockerWall(directory, { ...BLANK, ...process, address, container: name }, { engine }).stop();
+    else await engine.killContainer(name);
+  }
+
+  async remove(workspaceId: string, directory: string): Promise<void> {
+    const record = readEngineRecord(directory);
+    if (record) {
+      await this.halt(workspaceId, directory);
+      await removeFromEngine(DockerEngine.at(record.address, this.#env), record.name);
+    }
+    removeLinks(this.#links(containerName(this.#home, workspaceId)));
+    await removeTree(directory);
+  }
+
+  #links(name: string): string {
+    return linksFolder(name, this.#home, this.#env, this.#idMap.kind === "shifted");
+  }
+
+  #makeFolders({ directory }: WallSpec): void {
+    makeWorkspaceLayer(directory, this.#idMap);
+    makeOwned(doorFolder(directory), 0o700, this.#idMap.toHost(0, 0));
+    // From an earlier start of the same workspace: they would be taken for this one's.
+    for (const name of [GUEST_SOCKET, `${GUEST_SOCKET}.ready`])
+      rmSync(join(doorFolder(directory), name), { force: true });
+  }
+
+  /** A new container, or the one that was stopped: it holds what the sandbox wrote outside of `/workspace`. */
+  async #container(
+    engine: DockerEngine,
+    spec: WallSpec,
+    name: string,
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
+    const labels = containerLabels(this.#home, spec.workspaceId, spec.directory);
+    const image = this.#images.reference(spec.rootfs);
+    const body = containerConfig({ spec, idMap: this.#idMap, image, name, labels, links: this.#links(name) });
+    try {
+      return await engine.createContainer(name, body, signal);
+    } catch (error) {
+      if (isRefusal(error, 409)) return name;
+      // Somebody has removed the image since it was imported.
+      if (!isRefusal(error, 404) || !/no such image/i.test(error.message)) throw error;
+      this.#images.forget(engine, spec.rootfs);
+      await this.#images.ensure(engine, spec.rootfs, { signal });
+      return await engine.createContainer(name, body, signal);
+    }
+  }
+
+  async #greet(
+    engine: DockerEngine,
+    container: string,
+    { workspaceId, directory, rootfs, ociRuntime }: WallSpec,
+    signal: AbortSignal | undefined,
+  ): Promise<Wall> {
+    const socket = join(doorFolder(directory), GUEST_SOCKET);
+    const [first, state] = await Promise.all([
+      firstConnection(engine, container, socket, signal),
+      engine.findContainer(container, signal),
+    ]);
+    const process = state && identifyProcess(state.State.Pid);
+    if (!state || !process) {
+      first.close();
+      throw failure(
+        "SANDBOX_START_FAILED",
+        "Cannot start the sandbox: its first process is not to be seen on this host",
+        {
+          hint: "Run cloche beside the engine, in the same pid namespace",
+        },
+      );
+    }
+    const { address } = engine.endpoint;
+    writeEngineRecord(directory, { address, name: containerName(this.#home, workspaceId), process });
+    await restoreNameFiles(first, rootfs.root, ociRuntime);
+    const record: DockerRecord = { ...BLANK, ...process, address, container: state.Id };
+    return new DockerWall(directory, record, { engine, first });
+  }
+}
+
+const BLANK = { kind: "docker", executionMode: "guest_socket" } as const;
+
+/** The volume can only go after the container that mounts it. */
+async function removeFromEngine(engine: DockerEngine, name: string): Promise<void> {
+  try {
+    await engine.removeContainer(name);
+    await engine.removeVolume(name);
+  } catch (error) {
+    throw isRefusal(error) ? refused(`Cannot remove the container ${name}`, error) : error;
+  }
+}

@@ -1,0 +1,64 @@
+import { hostname, release } from "node:os";
+import { basename } from "node:path";
+import type { DockerEngine, EngineInfo } from "../../docker-engine/engine.ts";
+import { failure } from "../../model/error-codes.ts";
+import type { LimitHealth } from "../../model/health.ts";
+
+/**
+ * Throws BACKEND_UNAVAILABLE when the engine runs on another machine than we do (also Docker Desktop's, a virtual one): layers are folders and sockets of
+ * this host's file system.
+ */
+export function requireSameHost(engine: DockerEngine, info: EngineInfo): void {
+  const { address } = engine.endpoint;
+  if (info.OSType === "linux" && info.Name === hostname() && info.KernelVersion === release()) return;
+  throw failure(
+    "BACKEND_UNAVAILABLE",
+    `The Docker engine at ${address} runs on another machine ("${info.Name}", ${info.OperatingSystem})`,
+    {
+      hint: "Run cloche on that machine, or set DOCKER_HOST to an engine on this one (apt-get install docker.io)",
+      details: { address, name: info.Name, kernel: info.KernelVersion },
+    },
+  );
+}
+
+/** A rootless engine has no ids to give that are not its user's own. */
+export function requireRootfulEngine(engine: DockerEngine, info: EngineInfo): void {
+  if (!info.SecurityOptions?.some((option) => option.startsWith("name=rootless"))) return;
+  throw failure("BACKEND_UNAVAILABLE", `The Docker engine at ${engine.endpoint.address} is rootless`, {
+    hint: "Use the backend container, which is rootless by itself, or set DOCKER_HOST to the system's engine",
+  });
+}
+
+/** The name under which the engine knows an OCI runtime. Throws BACKEND_UNAVAILABLE when it does not. */
+export function registeredRuntime(info: EngineInfo, runtime: string): string {
+  const known = Object.keys(info.Runtimes);
+  const found = [runtime, basename(runtime)].find((name) => known.includes(name));
+  if (found !== undefined) return found;
+  throw failure("BACKEND_UNAVAILABLE", `The Docker engine knows no runtime "${runtime}"`, {
+    hint: `Register it below "runtimes" in the engine's daemon.json and restart the engine; it has: ${known.join(", ")}`,
+    details: { runtimes: known },
+  });
+}
+
+/** The limits of an engine without the permission to set any are ignored by it, with a warning that nobody reads. */
+export function engineLimits(info: EngineInfo): LimitHealth[] {
+  const by = `the engine, cgroup v${info.CgroupVersion ?? "1"}`;
+  const one = (name: LimitHealth["name"], holds: boolean): LimitHealth => ({
+    name,
+    holds,
+    detail: holds ? by : "the engine cannot set it on this host",
+  });
+  return [
+    one("memory", info.MemoryLimit),
+    one("pids", info.PidsLimit),
+    one("cpu", info.CpuCfsQuota),
+    { name: "disk", holds: false, detail: "not enforced; /tmp, /run and /dev/shm are bounded by memory" },
+  ];
+}
+
+/** One line for `cloche doctor`. */
+export function describeEngine({ endpoint }: DockerEngine, info: EngineInfo, runtime: string | undefined): string {
+  const gvisor = Object.keys(info.Runtimes).find((name) => name.startsWith("runsc"));
+  const used = runtime === undefined ? "" : `, with ${runtime}`;
+  return `Docker Engine ${info.ServerVersion} at ${endpoint.address}${used}; gVisor ${gvisor === undefined ? "is not registered" : `is there as "${gvisor}"`}`;
+}

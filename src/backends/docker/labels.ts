@@ -1,0 +1,26 @@
+import { createHash } from "node:crypto";
+import type { Labels } from "../../docker-engine/engine.ts";
+
+/** Labels are on everything that is made in an engine, so that nothing is ever left there that cannot be told apart. */
+const HOME = "cloche.home";
+const WORKSPACE = "cloche.workspace";
+const DIRECTORY = "cloche.directory";
+const ENVIRONMENT = "cloche.environment";
+
+/** Two homes may share one engine: each knows its own by this. */
+export const homeId = (home: string): string => createHash("sha256").update(home).digest("hex").slice(0, 10);
+
+export const containerName = (home: string, workspaceId: string): string => `cloche-${homeId(home)}-${workspaceId}`;
+
+export const homeLabels = (home: string): Labels => ({ [HOME]: homeId(home) });
+
+export const containerLabels = (home: string, workspaceId: string, directory: string): Labels => ({
+  ...homeLabels(home),
+  [WORKSPACE]: workspaceId,
+  [DIRECTORY]: directory,
+});
+
+export const environmentLabels = (name: string): Labels => ({ [ENVIRONMENT]: name });
+
+/** The folder of the sandbox that something belongs to. */
+export const directoryOf = (labels: Labels | null): string | undefined => labels?.[DIRECTORY];

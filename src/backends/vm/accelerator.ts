@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import { accessSync, constants, mkdtempSync, readFileSync } from "node:fs";
+import { chown, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { messageOf } from "../../base/errors.ts";
+import type { IdMap } from "../../base/id-map.ts";
+import { removeTree } from "../../base/remove-tree.ts";
+import { failure } from "../../model/error-codes.ts";
+import type { BootFiles } from "./boot-files.ts";
+import { ControlPort } from "./control-port.ts";
+import type { DiskImages } from "./disk-images.ts";
+import { emulatorUser } from "./emulator-user.ts";
+import { launchMachine, whileItLives } from "./machine-process.ts";
+import { PRIVATE_MEMORY } from "./private-memory.ts";
+import { type Accelerator, CONTROL_SOCKET, machineCommand } from "./qemu-arguments.ts";
+import type { Qemu } from "./qemu.ts";
+import type { VmCache } from "./vm-cache.ts";
+
+const DEVICE = "/dev/kvm";
+/** With acceleration a kernel is up in a second; one that hangs would do so for ever. */
+const PROBE_MS = { kvm: 10_000, tcg: 90_000 };
+const NAMES = { kvm: "KVM", tcg: "emulation" };
+const PROBE_MIB = 256;
+
+export interface Acceleration {
+  readonly accelerator: Accelerator;
+  /** Why this one. */
+  readonly reason: string;
+}
+
+/**
+ * KVM when a machine has really booted with it, else emulation: the device may be there and hang every guest. Either is proved by booting, once for each
+ * boot of the host; the answer is kept in the cache. Throws when no machine boots at all.
+ */
+export async function chooseAccelerator(
+  cache: VmCache,
+  images: DiskImages,
+  idMap: IdMap,
+  qemu: Qemu,
+  boot: BootFiles,
+): Promise<Acceleration> {
+  const hostBoot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  const versions = createHash("sha256")
+    .update(JSON.stringify([qemu.version, boot.digest, hostBoot]))
+    .digest("hex");
+  const file = await cache.make(`accelerators/${versions.slice(0, 32)}`, async (path) => {
+    const problem = whyNotUsable() ?? (await tryToBoot("kvm", images, idMap, qemu, boot));
+    const emulated = problem === undefined ? undefined : await tryToBoot("tcg", images, idMap, qemu, boot);
+    if (emulated !== undefined)
+      throw failure("BACKEND_UNAVAILABLE", `No machine boots on this host: ${emulated}`, {
+        hint: "Run QEMU by hand to see more, or use another backend",
+      });
+    const answer: Acceleration =
+      problem === undefined
+        ? { accelerator: "kvm", reason: "a machine booted with it" }
+        : { accelerator: "tcg", reason: problem };
+    await writeFile(path, JSON.stringify(answer));
+  });
+  return JSON.parse(readFileSync(file, "utf8")) as Acceleration;
+}
+
+function whyNotUsable(): string | undefined {
+  try {
+    accessSync(DEVICE, constants.R_OK | constants.W_OK);
+    return undefined;
+  } catch {
+    return `${DEVICE} is not there, or not for this user`;
+  }
+}
+
+/** Why no machine boots; nothing when one does. */
+async function tryToBoot(
+  accelerator: Accelerator,
+  images: DiskImages,
+  idMap: IdMap,
+  qemu: Qemu,
+  boot: BootFiles,
+): Promise<string | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), "cloche-boot-"));
+  try {
+    const empty = await images.empty();
+    const memory = join(folder, "memory");
+    const disk = join(folder, "disk");
+    const user = emulatorUser(folder, idMap);
+    for (const path of [memory, disk]) await writeFile(path, "", { mode: 0o600 });
+    await truncate(memory, PROBE_MIB * 1024 * 1024);
+    if (user !== undefined) await chown(memory, user, user);
+    const files = { memory, disk, environment: empty, seed: empty, oldDisk: disk };
+    const shape = { accelerator, memMib: PROBE_MIB, vcpuCount: 1 };
+    const command = machineCommand({
+      qemu: qemu.program,
+      shape,
+      files,
+      boot,
+      state: undefined,
+      library: PRIVATE_MEMORY,
+    });
+    const machine = await launchMachine(folder, command, user);
+    try {
+      const control = await ControlPort.connect(join(folder, CONTROL_SOCKET));
+      const most = PROBE_MS[accelerator];
+      await whileItLives(
+        machine,
+        most,
+        control.expect("booted"),
+        () => new Error(`no machine booted within ${most / 1000} seconds`),
+      );
+      control.close();
+    } finally {
+      await machine.process.kill();
+    }
+    return undefined;
+  } catch (error) {
+    return `${NAMES[accelerator]}: ${messageOf(error)}`;
+  } finally {
+    await removeTree(folder);
+  }
+}

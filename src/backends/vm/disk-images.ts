@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { chownSync, closeSync, openSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { chmod, chown, truncate } from "node:fs/promises";
+import type { IdMap } from "../../base/id-map.ts";
+import type { Rootfs } from "../../contracts/environment.ts";
+import { AGENT } from "../../model/names.ts";
+import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { idMapArguments } from "../../walls/id-map-arguments.ts";
+import { runTool } from "./run-tool.ts";
+import type { VmCache } from "./vm-cache.ts";
+
+/**
+ * Every disk of a machine has this size, most of it a hole: a machine learns the size of its disks when it boots, and is thawed with others.
+ */
+const DISK_BYTES = 64 * 1024 ** 3;
+const FRESH_DISK = "disks/fresh-1";
+const EMPTY_DISK = "disks/empty-1";
+
+export class DiskImages {
+  readonly #cache: VmCache;
+  readonly #idMap: IdMap;
+
+  constructor(cache: VmCache, idMap: IdMap) {
+    this.#cache = cache;
+    this.#idMap = idMap;
+  }
+
+  /** The environment as a read-only file system. */
+  async environment({ digest, root }: Rootfs, signal?: AbortSignal): Promise<string> {
+    const name = `environments/${digest}-${this.#idMap.kind}`;
+    return await this.#cache.make(name, (path) => this.#pack(root, path, { uid: 0, gid: 0 }, signal), { signal });
+  }
+
+  /** A seed as a read-only file system; nothing when there is nothing in it. A seed never changes. */
+  async seed(tree: string, signal?: AbortSignal): Promise<string | undefined> {
+    if (readdirSync(tree).length === 0) return undefined;
+    const { ino, mtimeMs } = statSync(tree);
+    const digest = createHash("sha256")
+      .update(JSON.stringify([tree, ino, mtimeMs, this.#idMap.kind]))
+      .digest("hex");
+    const name = `seeds/${digest.slice(0, 40)}`;
+    return await this.#cache.make(name, (path) => this.#pack(tree, path, AGENT, signal), { signal });
+  }
+
+  /** A disk with an empty file system, to be copied. */
+  async fresh(signal?: AbortSignal): Promise<string> {
+    return await this.#cache.make(FRESH_DISK, async (path) => {
+      makeHole(path);
+      const extended = "lazy_itable_init=1,lazy_journal_init=1,nodiscard,packed_meta_blocks=1,root_owner=0:0";
+      // prettier-ignore
+      const argv = ["mke2fs", "-q", "-F", "-t", "ext4", "-m", "0", "-i", "65536", "-J", "size=16", "-O", "^resize_inode", "-E", extended, path] as const;
+      await runTool({ argv: [...argv], package: "e2fsprogs", signal });
+    });
+  }
+
+  /** What stands in for a disk that a machine does not have. */
+  async empty(): Promise<string> {
+    return await this.#cache.make(EMPTY_DISK, (path) => {
+      makeHole(path);
+      return Promise.resolve();
+    });
+  }
+
+  async #pack(folder: string, path: string, owner: { uid: number; gid: number }, signal?: AbortSignal): Promise<void> {
+    const shifted = this.#idMap.kind === "shifted";
+    const options = ["--quiet", "--preserve-mtime"];
+    const file = openSync(path, "wx+", 0o600);
+    try {
+      if (shifted) {
+        const { uid, gid } = this.#idMap.toHost(0, 0);
+        chownSync(path, uid, gid);
+        // As the sandbox's root, who sees the owners that the sandbox is to see.
+        const command = ["mkfs.erofs", ...options, "/proc/self/fd/3", "."];
+        const argv = [
+          GUEST_PROGRAM,
+          "mapped",
+          ...idMapArguments(this.#idMap),
+          "--in",
+          folder,
+          "--",
+          ...command,
+        ] as const;
+        await runTool({ argv: [...argv], package: "erofs-utils", file, signal });
+      } else {
+        // A user has one id on the host, whoever a file belongs to in the sandbox.
+        const owned = [`--force-uid=${owner.uid}`, `--force-gid=${owner.gid}`];
+        const argv = ["mkfs.erofs", ...options, ...owned, "/proc/self/fd/3", folder] as const;
+        await runTool({ argv: [...argv], package: "erofs-utils", file, signal });
+      }
+    } finally {
+      closeSync(file);
+    }
+    if (shifted) await chown(path, 0, 0);
+    await truncate(path, DISK_BYTES);
+    await chmod(path, 0o444);
+  }
+}
+
+/** A disk that is nothing but a hole. */
+export function makeHole(path: string): void {
+  writeFileSync(path, "", { mode: 0o600 });
+  truncateSync(path, DISK_BYTES);
+}
+
+/** Copies a disk, and its holes as holes; shares the blocks where the file system can. */
+export async function copyDisk(from: string, to: string, signal?: AbortSignal): Promise<void> {
+  await runTool({ argv: ["cp", "--sparse=always", "--reflink=auto", "--", from, to], package: "coreutils", signal });
+}

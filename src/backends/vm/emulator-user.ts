@@ -1,0 +1,12 @@
+import { createHash } from "node:crypto";
+import { type IdMap, SHIFT_BASE, SHIFT_COUNT } from "../../base/id-map.ts";
+
+/** Beside the ids of sandboxes: whoever an emulator is, it owns none of their files. */
+const FIRST_USER = SHIFT_BASE + SHIFT_COUNT;
+const USERS = 65_536;
+
+/** The user that an emulator runs as where root starts it, another one for each machine; a user's own machines are the user's. */
+export function emulatorUser(name: string, idMap: IdMap): number | undefined {
+  if (idMap.kind === "single") return undefined;
+  return FIRST_USER + (createHash("sha256").update(name).digest().readUInt32LE(0) % USERS);
+}

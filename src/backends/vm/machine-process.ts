@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { join } from "node:path";
+import { within } from "../../base/deadline.ts";
+import { errnoOf, isClocheError, messageOf } from "../../base/errors.ts";
+import { type ProcessIdentity, identifyProcess, isProcessAlive, signalProcess } from "../../base/process-identity.ts";
+import { failure } from "../../model/error-codes.ts";
+import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import type { MachineCommand } from "./qemu-arguments.ts";
+
+const LOG_NAME = "wall.log";
+const LOG_TAIL_BYTES = 2000;
+const KILL_PATIENCE_MS = 5000;
+const LOOK_AGAIN_MS = 5;
+/** Its connections break a moment before an emulator is gone. */
+const LAST_WORDS_MS = 500;
+
+/** The emulator of a machine. It outlives the daemon; one that was adopted is known by its identity only. */
+export class MachineProcess {
+  readonly identity: ProcessIdentity;
+  readonly #exited: Promise<void> | undefined;
+
+  constructor({ pid, startTicks }: ProcessIdentity, exited?: Promise<void>) {
+    this.identity = { pid, startTicks };
+    this.#exited = exited;
+  }
+
+  alive(): boolean {
+    return isProcessAlive(this.identity);
+  }
+
+  async kill(): Promise<void> {
+    signalProcess(this.identity, "SIGKILL");
+    await this.hasEnded(KILL_PATIENCE_MS);
+  }
+
+  async hasEnded(withinMs: number): Promise<boolean> {
+    const deadline = Date.now() + withinMs;
+    if (this.#exited) await Promise.race([this.#exited, new Promise((done) => setTimeout(done, withinMs).unref())]);
+    // The kernel tells nobody but the parent; for an adopted machine a look every few milliseconds has to do.
+    while (this.alive() && Date.now() < deadline) await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS));
+    return !this.alive();
+  }
+}
+
+export interface Launched {
+  readonly process: MachineProcess;
+  /** Rejects, with its last words, when the emulator ends. */
+  readonly ended: Promise<never>;
+}
+
+/** Starts an emulator in a session of its own; resolves when its sockets are there. `user` is whom it becomes, where root starts it. */
+export async function launchMachine(
+  directory: string,
+  command: MachineCommand,
+  user: number | undefined,
+): Promise<Launched> {
+  const log = openSync(join(directory, LOG_NAME), "w", 0o600);
+  const words = [
+    ...["emulator", "--directory", directory],
+    ...(user === undefined ? [] : ["--user", String(user)]),
+    ...command.launcher,
+  ];
+  let child: ChildProcess;
+  try {
+    child = spawn(GUEST_PROGRAM, [...words, "--", ...command.program], {
+      cwd: "/",
+      detached: true, // its own session: no signal of the daemon's terminal reaches it
+      env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", ...command.env },
+      stdio: ["ignore", log, log, "pipe"],
+    });
+  } finally {
+    closeSync(log);
+  }
+  child.unref();
+  const exited = new Promise<void>((done) => {
+    child.once("exit", () => done());
+    child.once("error", () => done());
+  });
+  const ended = exited.then((): never => {
+    throw machineFailure(logTail(directory));
+  });
+  ended.catch(() => undefined); // once started, an end is the guest connection's to tell
+  await reported(child);
+  const identity = child.pid === undefined ? undefined : identifyProcess(child.pid);
+  if (!identity) throw machineFailure(logTail(directory));
+  return { process: new MachineProcess(identity, exited), ended };
+}
+
+/** What a machine has to do within that time. When it ends instead, its last words tell more than a connection that broke. */
+export async function whileItLives<Result>(
+  { process, ended }: Launched,
+  ms: number,
+  work: Promise<Result>,
+  late: () => Error,
+): Promise<Result> {
+  try {
+    return await within(ms, Promise.race([work, ended]), late);
+  } catch (error) {
+    if (isClocheError(error) && error.code === "SANDBOX_LOST" && (await process.hasEnded(LAST_WORDS_MS))) await ended;
+    throw error;
+  }
+}
+
+/** Waits for the launcher's word on its status pipe: `B`, or `E` and why not. */
+function reported(child: ChildProcess): Promise<void> {
+  return new Promise((done, fail) => {
+    const status = child.stdio[3];
+    let text = "";
+    child.once("error", (error) => fail(machineFailure(messageOf(error))));
+    if (!(status instanceof Socket)) return;
+    status.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.startsWith("B")) done();
+    });
+    status.once("error", () => undefined);
+    status.once("close", () => fail(machineFailure(text.replace(/^E/, "") || "the launcher ended")));
+    status.unref();
+  });
+}
+
+function logTail(directory: string): string {
+  try {
+    return readFileSync(join(directory, LOG_NAME), "utf8").slice(-LOG_TAIL_BYTES).trim();
+  } catch (error) {
+    return errnoOf(error) ?? "";
+  }
+}
+
+/** The emulator that the launcher recorded before it did anything else; for a machine without a record in the store. */
+export function recordedMachine(directory: string): MachineProcess | undefined {
+  try {
+    const [pid, startTicks] = readFileSync(join(directory, "wall.pid"), "latin1").trim().split(" ");
+    return pid === undefined || startTicks === undefined
+      ? undefined
+      : new MachineProcess({ pid: Number(pid), startTicks });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first cause that is known, with the one thing to do about it. */
+function machineFailure(text: string): Error {
+  const reason = text.trim().split("\n").at(-1)?.trim().slice(0, 300) || "the emulator ended without a word";
+  const options = { details: { output: text } };
+  if (/No space left on device/.test(text))
+    return failure("DISK_FULL", "Cannot start the machine: no space is left", options);
+  if (/[Cc]annot allocate memory|cannot set up guest memory/.test(text)) {
+    return failure("SANDBOX_START_FAILED", `Cannot start the machine: the host has too little memory (${reason})`, {
+      ...options,
+      hint: "Give the workspace less with --mem-mib, or stop others",
+    });
+  }
+  if (/cannot run \S*qemu|cloche-guest.*ENOENT/.test(text)) {
+    return failure("BACKEND_UNAVAILABLE", `Cannot start the machine: ${reason}`, {
+      ...options,
+      hint: "Install it: apt-get install qemu-system-x86; build the guest program: make build",
+    });
+  }
+  return failure("SANDBOX_START_FAILED", `Cannot start the machine: ${reason}`, options);
+}

@@ -1,0 +1,30 @@
+import { statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { notInstalled, runTool } from "./run-tool.ts";
+
+const PROGRAM = "qemu-system-x86_64";
+const PACKAGE = "qemu-system-x86";
+
+export interface Qemu {
+  readonly program: string;
+  /** As it tells it: `QEMU emulator version 7.2.22 (Debian …)`. */
+  readonly version: string;
+}
+
+let known: { stamp: string; qemu: Qemu } | undefined;
+
+/** The emulator on the PATH. It is asked for its version once, as long as it is the same file. */
+export async function findQemu(path = process.env["PATH"] ?? ""): Promise<Qemu> {
+  for (const folder of path.split(delimiter).filter(Boolean)) {
+    const program = join(folder, PROGRAM);
+    const found = statSync(program, { throwIfNoEntry: false });
+    if (!found?.isFile()) continue;
+    const stamp = JSON.stringify([program, found.ino, found.mtimeMs, found.size]);
+    if (known?.stamp !== stamp) {
+      const text = await runTool({ argv: [program, "--version"], package: PACKAGE });
+      known = { stamp, qemu: { program, version: text.split("\n")[0]?.trim() ?? "" } };
+    }
+    return known.qemu;
+  }
+  throw notInstalled(PROGRAM, PACKAGE);
+}

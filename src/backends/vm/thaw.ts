@@ -1,0 +1,139 @@
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { IdMap } from "../../base/id-map.ts";
+import type { GuestClient } from "../../guest/client.ts";
+import { failure } from "../../model/error-codes.ts";
+import { packLayer } from "../../walls/layer-stream.ts";
+import type { BootFiles } from "./boot-files.ts";
+import { ControlPort } from "./control-port.ts";
+import { emulatorUser } from "./emulator-user.ts";
+import { GuestPorts } from "./guest-ports.ts";
+import type { MachineFolder } from "./machine-folder.ts";
+import { loadOwnMemory } from "./machine-memory.ts";
+import { type Launched, type MachineProcess, launchMachine, whileItLives } from "./machine-process.ts";
+import { PRIVATE_MEMORY } from "./private-memory.ts";
+import { CONTROL_SOCKET, type MachineShape, QMP_SOCKET, machineCommand } from "./qemu-arguments.ts";
+import { Qmp } from "./qmp.ts";
+import { loadState } from "./save-state.ts";
+
+const START_MS = 60_000;
+
+/** A machine that stands still, to be thawed: a template, or one that was saved with its processes. */
+export interface Frozen {
+  readonly shape: MachineShape;
+  readonly memory: string;
+  readonly state: string;
+  readonly environment: string;
+  /** What it has written over `memory`; nothing for a template. */
+  readonly ownMemory?: string | undefined;
+  /** A port of it that no host was connected to. */
+  readonly freePort?: number | undefined;
+}
+
+export interface ThawOptions {
+  readonly qemu: string;
+  readonly boot: BootFiles;
+  readonly frozen: Frozen;
+  readonly folder: MachineFolder;
+  /** Names the user that the emulator becomes. */
+  readonly name: string;
+  readonly idMap: IdMap;
+  readonly hostname: string;
+  readonly seed: string | undefined;
+  readonly layers: readonly string[];
+  /** Stands for a disk that is not there. */
+  readonly empty: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Thawed {
+  readonly process: MachineProcess;
+  readonly ports: GuestPorts;
+  /** The connection that proved that the guest program answers. */
+  readonly first: GuestClient;
+}
+
+/** Thaws a machine on the disks of its folder and makes it this sandbox's. On failure nothing of it runs. */
+export async function thaw(options: ThawOptions): Promise<Thawed> {
+  const { qemu, boot, frozen, folder, seed, empty, signal } = options;
+  const restarted = folder.isRestarted;
+  folder.make();
+  const files = {
+    memory: frozen.memory,
+    environment: frozen.environment,
+    disk: restarted ? folder.spare : folder.disk,
+    seed: seed ?? empty,
+    oldDisk: restarted ? folder.disk : folder.unused,
+  };
+  const { shape, state } = frozen;
+  const command = machineCommand({ qemu, shape, files, boot, state, library: PRIVATE_MEMORY });
+  const machine = await launchMachine(folder.emulator, command, emulatorUser(options.name, options.idMap));
+  const abort = () => void machine.process.kill();
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    if (signal?.aborted) abort();
+    return await whileItLives(machine, START_MS, bringUp(options, machine, command.stateFd), tooLate);
+  } catch (error) {
+    await machine.process.kill();
+    if (signal?.aborted) throw failure("CANCELLED", "Starting the machine was cancelled", { cause: error });
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+async function bringUp(options: ThawOptions, { process }: Launched, stateFd: number): Promise<Thawed> {
+  const { frozen, folder } = options;
+  const ports = new GuestPorts(folder.emulator, frozen.freePort);
+  const qmp = await Qmp.connect(join(folder.emulator, QMP_SOCKET));
+  try {
+    if (frozen.ownMemory !== undefined)
+      loadOwnMemory(process.identity.pid, statSync(frozen.memory).ino, frozen.ownMemory);
+    // All wait until the machine runs, and are heard as soon as it does; on an old disk it starts its guest program anew.
+    const made = makeOwn(options);
+    const greeted = folder.isRestarted ? made.then(() => ports.connect(options.signal)) : ports.connect(options.signal);
+    const [, , first] = await Promise.all([loadState(qmp, stateFd), made, greeted]);
+    return { process, ports, first };
+  } finally {
+    qmp.close();
+  }
+}
+
+/** What makes it this sandbox and no other. */
+async function makeOwn({ frozen, folder, hostname, seed, layers, idMap, signal }: ThawOptions): Promise<void> {
+  const control = await ControlPort.connect(join(folder.emulator, CONTROL_SOCKET));
+  try {
+    control.renew(hostname);
+    if (frozen.ownMemory !== undefined || (!folder.isRestarted && seed === undefined && layers.length === 0)) {
+      control.say("renew"); // its workspace is there already
+    } else {
+      if (folder.isRestarted) control.say("old-disk");
+      if (seed !== undefined) control.say("seed");
+      if (!folder.isFilled) await sendLayers(control, layers, idMap, signal);
+      control.say(`workspace ${layers.length}`);
+    }
+    await control.settled();
+    folder.markFilled();
+  } finally {
+    control.close();
+  }
+}
+
+async function sendLayers(
+  control: ControlPort,
+  layers: readonly string[],
+  idMap: IdMap,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const [index, layer] of layers.entries()) {
+    if (!existsSync(layer)) throw failure("SANDBOX_START_FAILED", "A layer of the workspace is gone");
+    control.say(`layer ${index}`);
+    await control.expect("send");
+    const received = control.expect("received");
+    await control.send(packLayer(layer, idMap, signal));
+    await received;
+  }
+}
+
+const tooLate = (): Error =>
+  failure("SANDBOX_START_FAILED", `The machine did not answer within ${START_MS / 1000} seconds`);

@@ -1,0 +1,42 @@
+import { defineCommand } from "../command.ts";
+import { BACKEND, ENVIRONMENT } from "../common-options.ts";
+import { formatElapsed } from "../duration.ts";
+import { escapeName } from "../escape.ts";
+import { formatPairs } from "../table.ts";
+
+const DONE = {
+  environment: "environment ready",
+  backend: "backend ready",
+  create: "created",
+  exec: "ran a command",
+  reset: "reset",
+  delete: "deleted",
+} as const;
+
+export const command = defineCommand({
+  words: ["prepare"],
+  summary: "Make an environment ready on a backend, and prove it",
+  description:
+    "Builds or fetches what the first workspace would wait for, then creates a workspace, runs a command in it, resets it and deletes it.",
+  positionals: [ENVIRONMENT],
+  options: { backend: BACKEND },
+  examples: ["cloche prepare", "cloche prepare debian:12 --backend vm"],
+  async run(context) {
+    const client = await context.connect();
+    const prepared = await client.prepare({
+      environment: context.optionalArgument("ENVIRONMENT"),
+      backend: context.values.backend,
+      onProgress: context.onProgress,
+    });
+    const { bold, green } = context.colours;
+    await context.print(prepared, () =>
+      [
+        ...formatPairs(
+          prepared.steps.map(({ step, duration_ms }) => [DONE[step], formatElapsed(duration_ms)] as const),
+        ),
+        green(`Ready: ${bold(escapeName(prepared.environment))} on ${bold(escapeName(prepared.backend))}`),
+      ].join("\n"),
+    );
+    return 0;
+  },
+});

@@ -1,0 +1,22 @@
+import type { Backend } from "../contracts/backend.ts";
+import { type BackendSurroundings, composeWith } from "./compose.ts";
+import { executeDaemon } from "./execute.ts";
+
+/** What `import … from "cloche/backend"` gives: what a backend implements, what helps with that, and a daemon that has it. */
+export type * from "../contracts/backend.ts";
+export type { Rootfs } from "../contracts/environment.ts";
+export { GuestClient } from "../guest/client.ts";
+export { GuestFiles } from "../guest/files.ts";
+export { GUEST_PROGRAM } from "../walls/guest-program.ts";
+export { copyUnmapped, packLayer, unpackLayer } from "../walls/layer-stream.ts";
+export type { BackendSurroundings } from "./compose.ts";
+
+/**
+ * Runs the daemon with further backends. For a program of one's own, which `new Cloche({ daemonProgram })` is then told to start instead of the built-in
+ * one. Resolves when the daemon has ended.
+ */
+export async function runDaemonWith(
+  backends: (surroundings: BackendSurroundings) => readonly Backend[],
+): Promise<void> {
+  await executeDaemon(process.argv.slice(2), composeWith(backends));
+}

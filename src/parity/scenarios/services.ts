@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import type { StartServiceOptions } from "../../sdk/options.ts";
+import { scenarios } from "../scenario.ts";
+
+/** Answers every request with a line; Perl is in every environment. */
+const WEB = `use IO::Socket::INET; $| = 1; $SIG{PIPE} = 'IGNORE';
+my $s = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 8080, Listen => 5, ReuseAddr => 1) or die "listen: $!";
+print "listening\\n";
+while (my $c = $s->accept) { while (defined(my $h = <$c>)) { last if $h =~ /^\\r?\\n$/ }
+  my $b = "served\\n"; print $c "HTTP/1.1 200 OK\\r\\nContent-Length: " . length($b) . "\\r\\nConnection: close\\r\\n\\r\\n$b"; close $c }`;
+const web: Pick<StartServiceOptions, "command" | "readiness"> = {
+  command: ["perl", "-e", WEB],
+  readiness: { type: "http", url: "http://127.0.0.1:8080/" },
+};
+
+export const SERVICE_SCENARIOS = scenarios("services", {
+  "a service is started, listed, read and stopped": async (at) => {
+    const id = await at.shared();
+    const started = await at.client.startService(id, "app", {
+      command: "echo up; echo err >&2; touch ready; exec sleep 600",
+      readiness: { type: "file", path: "ready" },
+    });
+    assert.deepEqual(
+      [started.state, started.command, started.cwd],
+      ["running", "echo up; echo err >&2; touch ready; exec sleep 600", "/workspace"],
+    );
+    const listed = await at.client.listServices(id);
+    assert.deepEqual([listed.count, listed.running_count], [1, 1]);
+    const logs = await at.client.logsService(id, "app");
+    assert.deepEqual([logs.stdout, logs.stderr, logs.truncated], ["up\n", "err\n", false]);
+    assert.equal(await at.refusal(at.client.startService(id, "app", { command: "true" })), "SERVICE_EXISTS");
+    assert.equal((await at.client.stopService(id, "app")).state, "stopped");
+    assert.equal(await at.refusal(at.client.statusService(id, "nobody")), "SERVICE_NOT_FOUND");
+  },
+  "a service is ready when its port, its page, its file or its command says so": async (at) => {
+    const id = await at.shared();
+    const ready = [
+      { type: "http", url: "http://127.0.0.1:8080/" },
+      { type: "tcp", port: 8080 },
+      { type: "command", command: "test -e /workspace/README.md" },
+    ] as const;
+    for (const readiness of ready) {
+      const started = await at.client.startService(id, "web", { ...web, readiness });
+      assert.equal(started.state, "running", JSON.stringify(readiness));
+      assert.ok(started.ready_at !== null);
+      await at.client.stopService(id, "web");
+    }
+  },
+  "a service that does not get ready is ended, and the error has its last lines": async (at) => {
+    const id = await at.shared();
+    const failing = at.client.startService(id, "never", {
+      command: "echo oh no >&2; sleep 666",
+      readiness: { type: "tcp", port: 9 },
+      ready_timeout_seconds: 0.5,
+    });
+    await assert.rejects(failing, /oh no/);
+    assert.equal(
+      await at.refusal(
+        at.client.startService(id, "dies", { command: "exit 7", readiness: { type: "file", path: "never" } }),
+      ),
+      "SERVICE_NOT_READY",
+    );
+    assert.equal((await at.client.statusService(id, "dies")).exit_code, 7);
+    await at.eventually(async () =>
+      assert.equal(
+        await at.out(id, "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c 'sleep 66[6]' || true"),
+        "0\n",
+      ),
+    );
+  },
+  "a published port leads to the service, and closes with it": async (at) => {
+    const id = await at.create({ network_policy: "egress+published-ports" });
+    const { published_ports: ports } = await at.client.startService(id, "web", {
+      ...web,
+      published_ports: [{ guest_port: 8080 }],
+    });
+    const port = ports[0]?.host_port ?? 0;
+    assert.equal(ports[0]?.host, "127.0.0.1");
+    const get = async () =>
+      await (await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: "close" } })).text();
+    assert.deepEqual(await Promise.all([get(), get(), get()]), ["served\n", "served\n", "served\n"]);
+    await at.client.stopService(id, "web");
+    const socket = connect(port, "127.0.0.1");
+    await assert.rejects(once(socket, "connect"), /ECONNREFUSED/);
+  },
+  "a port cannot be published where the policy says no": async (at) => {
+    const id = await at.shared();
+    const code = await at.refusal(
+      at.client.startService(id, "web", { ...web, published_ports: [{ guest_port: 8080 }] }),
+    );
+    assert.equal(code, "NETWORK_POLICY_UNSUPPORTED");
+    assert.equal(await at.refusal(at.create({ network_policy: "egress" })), "NETWORK_POLICY_UNSUPPORTED");
+  },
+});

@@ -1,0 +1,57 @@
+import type { StoredWorkspace } from "../contracts/store.ts";
+import { failure } from "../model/error-codes.ts";
+import type { OperationInput } from "../model/operations.ts";
+import { type CreateContext, blankWorkspace, bringUp, checkNetworkPolicy } from "./create-workspace.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
+import { requireCapabilities } from "./require-capabilities.ts";
+import { getBackend, sandboxDirectory } from "./sandbox.ts";
+import { Secrets, readSecrets } from "./secrets.ts";
+
+/**
+ * A new workspace with what another one is now, on any backend: its files, baseline, name, labels and secrets, and what else was not asked for otherwise.
+ * A layer is the same on every backend, so it costs what was written. The other one stays; its snapshots, services and shells are its own.
+ */
+export async function moveWorkspace(
+  deps: Dependencies,
+  from: { readonly stored: StoredWorkspace; readonly secrets: Secrets },
+  input: OperationInput<"createWorkspace">,
+  context: CreateContext,
+): Promise<LiveWorkspace> {
+  const { stored: parent } = from;
+  if (input.seed_path !== undefined) {
+    throw failure("INVALID_ARGUMENT", "A workspace is made from another workspace or from a seed, not from both", {
+      hint: "Leave out seed_path, or from_workspace",
+    });
+  }
+  const backend = getBackend(deps, input.backend ?? parent.backend);
+  const given = readSecrets(input.secrets);
+  const rootfs = await deps.environments.ensure(input.environment ?? parent.environment, context);
+  const ociRuntime = input.oci_runtime ?? (backend.name === parent.backend ? parent.ociRuntime : null);
+  requireCapabilities(backend, { rootfs, ociRuntime });
+  const child: StoredWorkspace = {
+    ...parent,
+    ...blankWorkspace(deps),
+    name: input.name ?? parent.name,
+    labels: input.labels ?? parent.labels,
+    environment: rootfs.name,
+    backend: backend.name,
+    networkPolicy: checkNetworkPolicy(input.network_policy ?? parent.networkPolicy),
+    ttlSeconds: input.ttl_seconds ?? parent.ttlSeconds,
+    limits: {
+      ...parent.limits,
+      vcpuCount: input.vcpu_count ?? parent.limits.vcpuCount,
+      memMib: input.mem_mib ?? parent.limits.memMib,
+    },
+    ociRuntime,
+    secrets: [...parent.secrets.filter(({ name }) => !given.secrets.values.has(name)), ...given.records],
+  };
+  const secrets = new Secrets(new Map([...from.secrets.values, ...given.secrets.values]));
+  const source = { directory: sandboxDirectory(deps.home, parent), layers: parent.layers };
+  return await deps.layers.add(
+    getBackend(deps, parent.backend),
+    source,
+    (layers) => bringUp(deps, { ...child, layers }, secrets, context),
+    context.signal,
+  );
+}

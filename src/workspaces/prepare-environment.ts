@@ -1,0 +1,69 @@
+import { failure } from "../model/error-codes.ts";
+import { DEFAULTS } from "../model/config.ts";
+import type { OperationInput } from "../model/operations.ts";
+import type { Prepared, PreparedStep } from "../model/prepared.ts";
+import type { ReportProgress } from "../model/results.ts";
+import { chooseLimits } from "./create-workspace.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";
+import { getBackend } from "./sandbox.ts";
+import type { Workspaces } from "./workspaces.ts";
+
+/** Long enough for whoever is asked, and short enough when the caller was killed in between. */
+const TTL_SECONDS = 600;
+
+/**
+ * Makes everything that workspaces of an environment need on a backend, so that the first one is as quick as the next, and proves it by a workspace that
+ * is created, used, reset and deleted.
+ */
+export async function prepareEnvironment(
+  deps: Dependencies,
+  workspaces: Workspaces,
+  input: OperationInput<"prepare">,
+  context: { signal?: AbortSignal | undefined; progress?: ReportProgress | undefined },
+): Promise<Prepared> {
+  const config = deps.config();
+  const backend = getBackend(deps, input.backend ?? config.backend ?? DEFAULTS.backend);
+  const name = input.environment ?? config.environment ?? defaultEnvironment(backend);
+  const limits = chooseLimits({}, config, backend.name);
+  const { oci_runtime: ociRuntime } = input;
+  const steps: PreparedStep[] = [];
+  const step = async <Result>(step: PreparedStep["step"], work: () => Promise<Result>): Promise<Result> => {
+    context.signal?.throwIfAborted();
+    context.progress?.({ step: WORDS[step] });
+    const began = performance.now();
+    const result = await work();
+    steps.push({ step, duration_ms: Math.round(performance.now() - began) });
+    return result;
+  };
+  const rootfs = await step("environment", () => deps.environments.ensure(name, context));
+  requireCapabilities(backend, { rootfs, ociRuntime });
+  await step("backend", async () => await backend.prepare?.(rootfs, limits, context));
+  const create = { environment: name, backend: backend.name, oci_runtime: ociRuntime, ttl_seconds: TTL_SECONDS };
+  const { workspace_id: id } = await step("create", () => workspaces.create(create, context));
+  try {
+    await step("exec", () => expectTrue(workspaces, id, context.signal));
+    await step("reset", () => workspaces.reset({ workspace_id: id }, context));
+    await expectTrue(workspaces, id, context.signal);
+  } catch (error) {
+    await workspaces.delete(id);
+    throw error;
+  }
+  await step("delete", () => workspaces.delete(id));
+  return { environment: rootfs.name, backend: backend.name, ready: true, steps };
+}
+
+const WORDS: Readonly<Record<PreparedStep["step"], string>> = {
+  environment: "making the environment ready",
+  backend: "making the backend ready for it",
+  create: "creating a workspace",
+  exec: "running a command in it",
+  reset: "resetting it",
+  delete: "deleting it",
+};
+
+async function expectTrue(workspaces: Workspaces, id: string, signal: AbortSignal | undefined): Promise<void> {
+  const { exit_code: code, stderr } = await workspaces.exec(id, { command: ["true"] }, { ...(signal && { signal }) });
+  if (code !== 0)
+    throw failure("SANDBOX_START_FAILED", `A command that always works ended with code ${code}: ${stderr.trim()}`);
+}

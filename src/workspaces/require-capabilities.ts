@@ -1,0 +1,38 @@
+import type { Backend } from "../contracts/backend.ts";
+import type { Rootfs } from "../contracts/environment.ts";
+import { DEFAULTS } from "../model/config.ts";
+import { failure } from "../model/error-codes.ts";
+
+/** Refuses what a backend does not declare, before anything is made. */
+export function requireCapabilities(
+  { name, capabilities }: Backend,
+  asked: { rootfs: Rootfs; ociRuntime: string | null | undefined },
+): void {
+  if (!capabilities.hostFolders && asked.rootfs.hostPaths.length > 0) {
+    throw failure(
+      "NOT_SUPPORTED",
+      `Backend "${name}" cannot show folders of this host, as environment "${asked.rootfs.name}" does`,
+      {
+        hint: `Use another environment, such as ${DEFAULTS.machine_environment}`,
+      },
+    );
+  }
+  if (!capabilities.machineFiles && asked.rootfs.machineFile !== undefined) {
+    throw failure(
+      "NOT_SUPPORTED",
+      `Backend "${name}" does not take packed machines, such as environment "${asked.rootfs.name}"`,
+      {
+        hint: "Use the backend smolmachines for it",
+      },
+    );
+  }
+  if (!capabilities.ociRuntime && asked.ociRuntime != null) {
+    throw failure("NOT_SUPPORTED", `Backend "${name}" takes no OCI runtime`, {
+      hint: "Unset CLOCHE_OCI_RUNTIME, or use the backend container",
+    });
+  }
+}
+
+/** What a workspace starts from when nobody says. */
+export const defaultEnvironment = ({ capabilities }: Backend): string =>
+  capabilities.hostFolders ? DEFAULTS.environment : DEFAULTS.machine_environment;

@@ -1,0 +1,208 @@
+import { rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { hostname, release } from "node:os";
+import { describe, expect, it } from "vitest";
+import { useDockerEngine } from "../helpers/docker-engine.ts";
+import { type Installation, eventually, withInstallation } from "../helpers/installation.ts";
+
+const docker = useDockerEngine();
+
+const withDocker = (body: (at: Installation) => Promise<void>, env: NodeJS.ProcessEnv = {}): Promise<void> =>
+  withInstallation(body, { ...docker.engine.env, CLOCHE_BACKEND: "docker", ...env });
+
+async function expectNothingLeft(at: Installation): Promise<void> {
+  expect(await at.sdk.listWorkspaces()).toEqual({ count: 0, workspaces: [] });
+  expect(await docker.engine.leftovers()).toEqual([]);
+}
+
+/** What a caller sees of a failed create: the code, the next step, and nothing left. */
+async function expectUnavailable(at: Installation, message: RegExp, hint: RegExp): Promise<void> {
+  const created = await at.cli(["workspace", "create", "host", "--json"]);
+  expect(created.json()).toMatchObject({
+    error: {
+      code: "BACKEND_UNAVAILABLE",
+      message: expect.stringMatching(message) as string,
+      hint: expect.stringMatching(hint) as string,
+    },
+  });
+  expect(created.code).toBe(125);
+  const { backends } = await at.sdk.doctor();
+  expect(backends.find(({ name }) => name === "docker")).toMatchObject({
+    available: false,
+    detail: expect.stringMatching(message) as string,
+    hint: expect.stringMatching(hint) as string,
+  });
+  await expectNothingLeft(at);
+}
+
+/** Stands in for an engine in a way that a real one cannot be made to: `answer` gets the path of each call. */
+async function withStandIn(
+  answer: (path: string) => { status: number; body: object } | "hang up",
+  body: (at: Installation) => Promise<void>,
+): Promise<void> {
+  await withInstallation(async (installation) => {
+    const path = installation.path("e.sock");
+    const server = createServer((request, response) => {
+      if (request.url === "/_ping") {
+        response.setHeader("api-version", "1.41");
+        response.end("OK");
+        return;
+      }
+      const given = answer((request.url ?? "").replace(/^\/v[\d.]+/, ""));
+      if (given === "hang up") request.socket.destroy();
+      else {
+        response.statusCode = given.status;
+        response.end(JSON.stringify(given.body));
+      }
+    });
+    await new Promise<void>((done) => server.listen(path, done));
+    try {
+      Object.assign(installation.env, { DOCKER_HOST: `unix://${path}`, CLOCHE_BACKEND: "docker" });
+      await body(installation);
+    } finally {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+      rmSync(path, { force: true });
+    }
+  });
+}
+
+describe("an engine that cannot be used", () => {
+  it("is not running: create and doctor say so and what to do", async () => {
+    await withDocker(
+      (at) => expectUnavailable(at, /No Docker engine answers at unix:\/\/\/nowhere/, /systemctl start docker/),
+      { DOCKER_HOST: "unix:///nowhere/docker.sock" },
+    );
+  });
+
+  it("refuses: an authorization plugin's word is passed on", async () => {
+    await withStandIn(
+      () => ({ status: 403, body: { message: "authorization denied by plugin keeper" } }),
+      (at) => expectUnavailable(at, /does not allow it.*keeper/, /authorization plugin/),
+    );
+  });
+
+  it("hangs up in the middle of a call", async () => {
+    await withStandIn(
+      () => "hang up",
+      (at) => expectUnavailable(at, /went away/, /docker info/),
+    );
+  });
+
+  it("runs on another machine", async () => {
+    const info = {
+      OSType: "linux",
+      Name: "elsewhere",
+      KernelVersion: "1.2.3",
+      OperatingSystem: "Docker Desktop",
+      Runtimes: {},
+    };
+    await withStandIn(
+      () => ({ status: 200, body: info }),
+      (at) => expectUnavailable(at, /runs on another machine \("elsewhere", Docker Desktop\)/, /DOCKER_HOST/),
+    );
+  });
+
+  it("is rootless, and has no ids to give", async () => {
+    const info = {
+      OSType: "linux",
+      Name: hostname(),
+      KernelVersion: release(),
+      Runtimes: {},
+      SecurityOptions: ["name=rootless"],
+    };
+    await withStandIn(
+      () => ({ status: 200, body: info }),
+      (at) => expectUnavailable(at, /is rootless/, /backend container/),
+    );
+  });
+
+  it("knows no such runtime", async () => {
+    await withDocker((at) => expectUnavailable(at, /knows no runtime "kata"/, /daemon\.json.*runc/), {
+      CLOCHE_OCI_RUNTIME: "kata",
+    });
+  });
+
+  it("is named by a context that does not exist", async () => {
+    await withDocker((at) => expectUnavailable(at, /no Docker context "gone"/, /docker context ls/), {
+      DOCKER_HOST: "",
+      DOCKER_CONTEXT: "gone",
+    });
+  });
+});
+
+describe("an engine that dies", () => {
+  it("takes no sandbox with it: commands go on, and a delete waits for its return", async () => {
+    await withDocker(async (at) => {
+      const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
+      await docker.engine.kill();
+      try {
+        expect((await at.sdk.execWorkspace(id, { command: "echo on" })).stdout).toBe("on\n");
+        await expect(at.sdk.createWorkspace({ environment: "host" })).rejects.toMatchObject({
+          code: "BACKEND_UNAVAILABLE",
+        });
+        expect((await at.sdk.listWorkspaces()).count).toBe(1);
+        await expect(at.sdk.deleteWorkspace(id)).rejects.toMatchObject({ code: "BACKEND_UNAVAILABLE" });
+      } finally {
+        await docker.engine.revive();
+      }
+      await at.sdk.deleteWorkspace(id);
+      await expectNothingLeft(at);
+    });
+  });
+
+  it("ends its sandboxes when it comes back: they are failed, and a reset makes them anew", async () => {
+    await withDocker(async (at) => {
+      const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
+      await at.sdk.execWorkspace(id, { command: "echo kept > file" });
+      await at.sdk.createSnapshot(id, "s");
+      await docker.engine.kill();
+      await docker.engine.revive();
+      await eventually(async () => expect((await at.sdk.statusWorkspace(id)).state).toBe("failed"));
+      await at.sdk.resetWorkspace(id, { snapshot: "s" });
+      expect((await at.sdk.execWorkspace(id, { command: "cat file" })).stdout).toBe("kept\n");
+    });
+    expect(await docker.engine.leftovers()).toEqual([]);
+  });
+});
+
+describe("what is removed behind our back", () => {
+  it("a container: its workspace is failed and says why, the others go on, it can be deleted", async () => {
+    await withDocker(async (at) => {
+      const [gone, other] = await Promise.all([
+        at.sdk.createWorkspace({ environment: "host" }),
+        at.sdk.createWorkspace({ environment: "host" }),
+      ]);
+      const names = (await docker.engine.docker("ps", "--format", "{{.Names}}")).split("\n");
+      await docker.engine.docker("rm", "-f", names.find((name) => name.includes(gone.workspace_id)) ?? "");
+      await eventually(async () => expect((await at.sdk.statusWorkspace(gone.workspace_id)).state).toBe("failed"));
+      await expect(at.sdk.execWorkspace(gone.workspace_id, { command: "true" })).rejects.toMatchObject({
+        code: "WORKSPACE_NOT_RUNNING",
+      });
+      expect((await at.sdk.execWorkspace(other.workspace_id, { command: "echo on" })).stdout).toBe("on\n");
+      await at.sdk.deleteWorkspace(gone.workspace_id);
+      await at.sdk.deleteWorkspace(other.workspace_id);
+      await expectNothingLeft(at);
+    });
+  });
+
+  it("a stopped container: the workspace starts all the same, with its /workspace", async () => {
+    await withDocker(async (at) => {
+      const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
+      await at.sdk.execWorkspace(id, { command: "echo kept > file" });
+      await at.sdk.stopWorkspace(id);
+      await docker.engine.docker("container", "prune", "--force");
+      await at.sdk.startWorkspace(id);
+      expect((await at.sdk.execWorkspace(id, { command: "cat file" })).stdout).toBe("kept\n");
+    });
+  });
+
+  it("the image of an environment: the next create imports it again", async () => {
+    await withDocker(async (at) => {
+      await at.sdk.run({ environment: "host", command: "true" });
+      const images = await docker.engine.docker("images", "-q", "cloche/environment");
+      await docker.engine.docker("rmi", "--force", ...images.split("\n"));
+      expect((await at.sdk.run({ environment: "host", command: "echo again" })).stdout).toBe("again\n");
+    });
+  });
+});

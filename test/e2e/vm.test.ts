@@ -1,0 +1,182 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { placesFrom } from "../../src/base/paths.ts";
+import { type Installation, eventually, processesNaming, withInstallation } from "../helpers/installation.ts";
+
+const VM = { environment: "debian:12", backend: "vm" } as const;
+/** The cache that the tests share: its kernel and its environments are used again, its templates are not. */
+const SHARED = join(placesFrom(process.env).cache);
+
+const emulator = (at: Installation, id: string, generation = 1): number =>
+  Number(readFileSync(join(at.home, "workspaces", id, `g${generation}/machine/wall.pid`), "utf8").split(" ")[0]);
+const sh = async (at: Installation, id: string, command: string): Promise<string> =>
+  (await at.sdk.execWorkspace(id, { command })).stdout.trim();
+
+/** A cache of its own with the environment and the kernel of the shared one. */
+function ownCache(at: Installation): string {
+  const cache = at.path("cache");
+  mkdirSync(join(cache, "vm"), { recursive: true });
+  symlinkSync(join(SHARED, "environments"), join(cache, "environments"));
+  for (const name of ["kernels", "boot", "disks", "environments", "accelerators"])
+    if (existsSync(join(SHARED, "vm", name))) symlinkSync(join(SHARED, "vm", name), join(cache, "vm", name));
+  return cache;
+}
+
+describe("live snapshots", () => {
+  it("keep processes and memory; a reset and a fork run on from there, each with an identity of its own", async () => {
+    await withInstallation(async (at) => {
+      const { workspace_id: id } = await at.sdk.createWorkspace(VM);
+      await sh(
+        at,
+        id,
+        "echo before > f; (while :; do date +%s%N > /tmp/next; mv /tmp/next /tmp/tick; sleep 0.05; done) >/dev/null 2>&1 & echo $! > /tmp/pid",
+      );
+      const { snapshot } = await at.sdk.createSnapshot(id, "up", { live: true });
+      expect(snapshot).toMatchObject({ kind: "named", live: true });
+      const alive =
+        'kill -0 $(cat /tmp/pid) && a=$(cat /tmp/tick); sleep 0.5; [ "$a" != "$(cat /tmp/tick)" ] && echo ticks';
+      expect(await sh(at, id, `echo after > f; ${alive}`)).toBe("ticks");
+      await at.sdk.resetWorkspace(id, { snapshot: "up" });
+      expect(await sh(at, id, `cat f; ${alive}`)).toBe("before\nticks");
+      const fork = await at.sdk.forkWorkspace(id, { snapshot: "up" });
+      expect(await sh(at, fork.workspace_id, `cat f; hostname; ${alive}`)).toBe(`before\n${fork.workspace_id}\nticks`);
+      const random = "cat /etc/machine-id; head -c 16 /dev/urandom | od -An -tx1";
+      expect(await sh(at, id, random)).not.toBe(await sh(at, fork.workspace_id, random));
+      // A stop ends the processes and keeps the files; so does a snapshot without them.
+      await at.sdk.stopWorkspace(fork.workspace_id);
+      await at.sdk.startWorkspace(fork.workspace_id);
+      expect(await sh(at, fork.workspace_id, "cat f; cat /tmp/pid 2>/dev/null")).toBe("before");
+      await at.sdk.createSnapshot(id, "files");
+      await at.sdk.resetWorkspace(id, { snapshot: "files" });
+      expect(await sh(at, id, "cat f; cat /tmp/pid 2>/dev/null")).toBe("before");
+    });
+  }, 300_000);
+
+  it("are refused, before anything is touched, by a backend that has none and for a machine that does not run", async () => {
+    await withInstallation(async (at) => {
+      const { workspace_id: other } = await at.sdk.createWorkspace({ backend: "container" });
+      await expect(at.sdk.createSnapshot(other, "up", { live: true })).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
+      expect((await at.sdk.listSnapshots(other)).count).toBe(1);
+      const { workspace_id: id } = await at.sdk.createWorkspace(VM);
+      await at.sdk.stopWorkspace(id);
+      await expect(at.sdk.createSnapshot(id, "up", { live: true })).rejects.toMatchObject({
+        code: "WORKSPACE_NOT_RUNNING",
+      });
+      expect(existsSync(join(at.home, "layers")) ? readdirSync(join(at.home, "layers")) : []).toEqual([]);
+    });
+  }, 300_000);
+});
+
+describe("what can go wrong with a machine", () => {
+  it("the emulator is killed: the workspace fails, its files come back, others go on", async () => {
+    await withInstallation(async (at) => {
+      const [{ workspace_id: id }, { workspace_id: other }] = [
+        await at.sdk.createWorkspace(VM),
+        await at.sdk.createWorkspace(VM),
+      ];
+      await sh(at, id, "echo kept > f; sync");
+      process.kill(emulator(at, id), "SIGKILL");
+      await eventually(async () => expect((await at.sdk.statusWorkspace(id)).state).toBe("failed"));
+      expect(await sh(at, other, "echo fine")).toBe("fine");
+      await at.sdk.startWorkspace(id);
+      expect(await sh(at, id, "cat f")).toBe("kept");
+    });
+  }, 300_000);
+
+  it("QEMU is missing: says what to install, and leaves nothing", async () => {
+    const bin = "/usr/bin";
+    await withInstallation(async (at) => {
+      const path = at.path("bin");
+      mkdirSync(path);
+      for (const name of readdirSync(bin)) if (!name.startsWith("qemu")) symlinkSync(join(bin, name), join(path, name));
+      const { code, json } = await at.cli(["workspace", "create", "debian:12", "--backend", "vm", "--json"], {
+        env: { PATH: `${path}:/usr/sbin:/sbin` },
+      });
+      expect(code).toBe(125);
+      expect(json()["error"]).toMatchObject({
+        code: "BACKEND_UNAVAILABLE",
+        hint: "Install it: apt-get install qemu-system-x86",
+      });
+    });
+  }, 120_000);
+
+  it("a command takes more memory than the machine has: it is ended, and the machine goes on", async () => {
+    await withInstallation(async (at) => {
+      const { workspace_id: id } = await at.sdk.createWorkspace({ ...VM, mem_mib: 256 });
+      const { exit_code } = await at.sdk.execWorkspace(id, { command: "perl -e '$x = q(x) x 900_000_000; print 1'" });
+      expect(exit_code).not.toBe(0);
+      expect(await sh(at, id, "echo fine")).toBe("fine");
+    });
+  }, 300_000);
+
+  it("a template is truncated, or belongs to another emulator: it is made anew, and two at once make one", async () => {
+    await withInstallation(async (at) => {
+      const cache = ownCache(at);
+      const env = { CLOCHE_CACHE: cache };
+      const create = () => at.cli(["workspace", "create", "debian:12", "--backend", "vm", "--id-only"], { env });
+      const [one, two] = await Promise.all([create(), create()]);
+      expect([one.code, two.code]).toEqual([0, 0]);
+      const templates = () => readdirSync(join(cache, "vm/templates")).filter((name) => !name.startsWith("."));
+      const [key = ""] = templates();
+      expect(templates()).toEqual([key]);
+      truncateSync(join(cache, "vm/templates", key, "state"), 1000);
+      expect(await create()).toMatchObject({ code: 0 });
+      const file = join(cache, "vm/templates", key, "template.json");
+      writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, "utf8")) as object), memory: "another" }));
+      expect(await create()).toMatchObject({ code: 0 });
+    });
+  }, 600_000);
+
+  it("the kernel lacks a module: names it", async () => {
+    await withInstallation(async (at) => {
+      const kernel = at.path("kernel");
+      cpSync(join(SHARED, "vm/kernels/debian-12-cloud"), kernel, { recursive: true });
+      execFileSync("find", [kernel, "-name", "erofs.ko", "-delete"]);
+      const { code, json } = await at.cli(["workspace", "create", "debian:12", "--backend", "vm", "--json"], {
+        env: { CLOCHE_VM_KERNEL: kernel, CLOCHE_CACHE: withoutBoot(at) },
+      });
+      expect(code).toBe(125);
+      expect(json()["error"]).toMatchObject({
+        code: "BACKEND_UNAVAILABLE",
+        message: expect.stringContaining('"erofs"') as string,
+      });
+      expect(processesNaming("qemu-system").filter((line) => line.includes(at.root))).toEqual([]);
+    });
+  }, 120_000);
+
+  it("the disk is full while a machine is frozen: DISK_FULL, and nothing half made", async () => {
+    await withInstallation(async (at) => {
+      const cache = ownCache(at);
+      mkdirSync(join(cache, "vm/templates"));
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=64m", "tmpfs", join(cache, "vm/templates")]);
+      try {
+        const { code, json } = await at.cli(["workspace", "create", "debian:12", "--backend", "vm", "--json"], {
+          env: { CLOCHE_CACHE: cache },
+        });
+        expect(code).toBe(1);
+        expect(json()["error"]).toMatchObject({ code: "DISK_FULL" });
+        expect(readdirSync(join(cache, "vm/templates")).filter((name) => !name.startsWith(".lock"))).toEqual([]);
+      } finally {
+        execFileSync("umount", [join(cache, "vm/templates")]);
+      }
+    });
+  }, 120_000);
+});
+
+function withoutBoot(at: Installation): string {
+  const cache = at.path("cache");
+  mkdirSync(join(cache, "vm"), { recursive: true });
+  symlinkSync(join(SHARED, "environments"), join(cache, "environments"));
+  return cache;
+}

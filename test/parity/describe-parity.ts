@@ -1,0 +1,68 @@
+import { mkdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PARITY_SCENARIOS } from "../../src/parity/all-scenarios.ts";
+import { type ParityOutcome, ParityRun } from "../../src/parity/parity-run.ts";
+import { Installation, processesNaming } from "../helpers/installation.ts";
+import { parityColumn, writeParityColumn } from "./parity-page.ts";
+
+export interface ParitySetUp {
+  readonly backend: string;
+  /** How the page tells what stands behind the name. */
+  readonly environment: string;
+  /** Variables of the installation; what it takes is made before. */
+  env(): Promise<NodeJS.ProcessEnv> | NodeJS.ProcessEnv;
+  /** What its sandboxes leave on the host besides processes that name the installation. */
+  leftovers?(at: Installation): Promise<readonly string[]>;
+  /** After the installation is gone. */
+  tearDown?(): Promise<void>;
+}
+
+const SLOWEST_MS = 180_000;
+
+/** Runs every scenario on one backend. The page has a column of what came out. */
+export function describeParity(setUp: ParitySetUp): void {
+  const { backend } = setUp;
+  describe(`parity: ${backend}`, () => {
+    let at: Installation;
+    let run: ParityRun;
+    const outcomes = new Map<string, ParityOutcome>();
+
+    beforeAll(async () => {
+      at = new Installation(`p${backend.slice(0, 1)}`, await setUp.env());
+      mkdirSync(at.path("files"));
+      run = await ParityRun.open({
+        backend,
+        client: at.sdk,
+        environment: setUp.environment,
+        folder: at.path("files"),
+        other: { backend: "container", environment: "debian:12" },
+        leftovers: async () => [...sandboxProcesses(at), ...((await setUp.leftovers?.(at)) ?? [])],
+      });
+    }, SLOWEST_MS);
+
+    afterAll(async () => {
+      await run[Symbol.asyncDispose]();
+      await at[Symbol.asyncDispose]();
+      await setUp.tearDown?.();
+    }, SLOWEST_MS);
+
+    it.each(PARITY_SCENARIOS.map((scenario) => [scenario.topic, scenario.title, scenario] as const))(
+      `${backend}: %s: %s`,
+      async (_topic, title, scenario) => {
+        outcomes.set(title, await run.run(scenario));
+      },
+      SLOWEST_MS,
+    );
+
+    it(`${backend}: docs/parity.md has what came out`, () => {
+      expect(outcomes.size, "scenarios that did not come to an end").toBe(PARITY_SCENARIOS.length);
+      if (process.env["UPDATE"]) writeParityColumn(backend, outcomes);
+      expect(parityColumn(backend)).toEqual(Object.fromEntries(outcomes));
+    });
+  });
+}
+
+/** The daemon is no sandbox, and its clients are none. */
+function sandboxProcesses(at: Installation): string[] {
+  return processesNaming(at.home).filter((line) => !line.includes("daemon/main.js"));
+}

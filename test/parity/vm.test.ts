@@ -1,0 +1,3 @@
+import { describeParity } from "./describe-parity.ts";
+
+describeParity({ backend: "vm", environment: "debian:12", env: () => ({}) });
