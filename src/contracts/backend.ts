@@ -102,4 +102,8 @@ export interface Backend {
   halt(workspaceId: string, directory: string): Promise<void>;
   /** Removes what a workspace left: processes, cgroups, layers. Works after any crash and without a record. Idempotent. */
   remove(workspaceId: string, directory: string): Promise<void>;
+  /** Before the first verb of a daemon: ends what an earlier one kept for itself. */
+  recover?(): Promise<void>;
+  /** With the daemon: lets go of what is nobody's; sandboxes go on. */
+  close?(): Promise<void>;
 }

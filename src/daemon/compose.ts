@@ -60,8 +60,14 @@ function composeAll(
   return {
     handlers: createHandlers({ deps, workspaces, services, shells, places }),
     hasWorkToHold: () => workspaces.needsDaemon,
-    recover: () => workspaces.recover(),
-    close: () => workspaces.close(),
+    recover: async () => {
+      for (const backend of backends) await backend.recover?.();
+      await workspaces.recover();
+    },
+    close: async () => {
+      await workspaces.close();
+      for (const backend of backends) await backend.close?.();
+    },
   };
 }
 
@@ -70,7 +76,7 @@ function createBackends({ home, cache, idMap, log }: BackendSurroundings): Backe
   return [
     new ContainerBackend({ home, idMap }),
     new DockerBackend({ home, idMap, log }),
-    new VmBackend({ cache, idMap, log }),
+    new VmBackend({ home, cache, idMap, log }),
     new SmolmachinesBackend({ home, cache, idMap, log }),
   ];
 }

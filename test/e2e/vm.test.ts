@@ -20,6 +20,16 @@ const SHARED = join(placesFrom(process.env).cache);
 
 const emulator = (at: Installation, id: string, generation = 1): number =>
   Number(readFileSync(join(at.home, "workspaces", id, `g${generation}/machine/wall.pid`), "utf8").split(" ")[0]);
+const spares = (at: Installation): string => join(at.home, "spare-machines");
+const sparePid = (at: Installation): number | undefined => {
+  try {
+    const [name = ""] = readdirSync(spares(at));
+    return Number(readFileSync(join(spares(at), name, "machine/wall.pid"), "utf8").split(" ")[0]);
+  } catch {
+    return undefined;
+  }
+};
+const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}`);
 const sh = async (at: Installation, id: string, command: string): Promise<string> =>
   (await at.sdk.execWorkspace(id, { command })).stdout.trim();
 
@@ -76,6 +86,53 @@ describe("live snapshots", () => {
       expect(existsSync(join(at.home, "layers")) ? readdirSync(join(at.home, "layers")) : []).toEqual([]);
     });
   }, 300_000);
+});
+
+describe("a machine that waits", () => {
+  it("is taken by the next workspace, whose project, name and identity it has from then on", async () => {
+    await withInstallation(async (at) => {
+      const project = at.path("project");
+      mkdirSync(project);
+      writeFileSync(join(project, "file"), "of the project\n");
+      const ids: string[] = [(await at.sdk.createWorkspace(VM)).workspace_id];
+      // One that is not ready when it is asked for is not taken; another is made after.
+      await eventually(async () => {
+        const waiting = sparePid(at);
+        expect(waiting).toBeDefined();
+        const { workspace_id: id } = await at.sdk.createWorkspace({ ...VM, seed_path: project });
+        ids.push(id);
+        expect(emulator(at, id)).toBe(waiting);
+      }, 60);
+      const taken = ids.at(-1) ?? "";
+      expect(await sh(at, taken, "cat file; hostname")).toBe(`of the project\n${taken}`);
+      expect((await at.sdk.diffWorkspace(taken)).changed).toBe(false);
+      const identities = await Promise.all(
+        ids.map((id) => sh(at, id, "cat /etc/machine-id /proc/sys/kernel/random/uuid")),
+      );
+      expect(new Set(identities).size).toBe(ids.length);
+      expect(Math.abs(Number(await sh(at, taken, "date +%s")) - Date.now() / 1000)).toBeLessThan(60);
+      for (const id of ids) await at.sdk.deleteWorkspace(id);
+    });
+  });
+
+  it("ends with its daemon, and one of a daemon that was killed with the next", async () => {
+    await withInstallation(async (at) => {
+      const { workspace_id: id } = await at.sdk.createWorkspace(VM);
+      const waiting = async (): Promise<number> => {
+        await eventually(() => expect(sparePid(at)).toBeDefined(), 30);
+        return sparePid(at) ?? 0;
+      };
+      const left = await waiting();
+      process.kill((await at.sdk.daemonStatus()).pid ?? 0, "SIGKILL");
+      expect(await sh(at, id, "echo goes on")).toBe("goes on");
+      await eventually(() => expect(isRunning(left)).toBe(false));
+      const { workspace_id: other } = await at.sdk.createWorkspace(VM);
+      const last = await waiting();
+      for (const one of [id, other]) await at.sdk.deleteWorkspace(one);
+      await at.sdk.stopDaemon();
+      await eventually(() => expect([last, isRunning(last), readdirSync(spares(at))]).toEqual([last, false, []]));
+    });
+  });
 });
 
 describe("what can go wrong with a machine", () => {

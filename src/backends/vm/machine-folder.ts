@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { WallLimits } from "../../contracts/backend.ts";
@@ -34,6 +34,11 @@ export class MachineFolder {
     return join(this.path, "spare");
   }
 
+  /** The seed of a machine that was thawed before it was known whose it would be. */
+  get ownSeed(): string {
+    return join(this.path, "seed");
+  }
+
   /** Stands for a disk that another machine has left, where none has. */
   get unused(): string {
     return join(this.path, "unused");
@@ -60,6 +65,14 @@ export class MachineFolder {
   make(): void {
     mkdirSync(this.emulator, { recursive: true, mode: 0o711 });
     makeHole(this.unused);
+  }
+
+  /**
+   * Takes what another folder has, with the machine that runs there and holds all of it open. Last of all the emulator's own folder: until then whoever
+   * looks for its process finds it in the other.
+   */
+  take(other: MachineFolder): void {
+    for (const name of ["disk", "unused", "seed", "machine"]) renameSync(join(other.path, name), join(this.path, name));
   }
 
   /** A copy that has its name when it is whole. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { IdMap } from "../../base/id-map.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { failure } from "../../model/error-codes.ts";
+import { AGENT } from "../../model/names.ts";
 import { packLayer } from "../../walls/layer-stream.ts";
 import type { BootFiles } from "./boot-files.ts";
 import { ControlPort } from "./control-port.ts";
@@ -12,11 +13,13 @@ import type { MachineFolder } from "./machine-folder.ts";
 import { loadOwnMemory } from "./machine-memory.ts";
 import { type Launched, type MachineProcess, launchMachine, whileItLives } from "./machine-process.ts";
 import { PRIVATE_MEMORY } from "./private-memory.ts";
-import { CONTROL_SOCKET, type MachineShape, QMP_SOCKET, machineCommand } from "./qemu-arguments.ts";
+import { CONTROL_SOCKET, GUEST_PORTS, type MachineShape, QMP_SOCKET, machineCommand } from "./qemu-arguments.ts";
 import { Qmp } from "./qmp.ts";
 import { loadState } from "./save-state.ts";
 
 const START_MS = 60_000;
+/** Not the first, which the sandbox's own connection takes. */
+const WARM_PORT = GUEST_PORTS - 1;
 
 /** A machine that stands still, to be thawed: a template, or one that was saved with its processes. */
 export interface Frozen {
@@ -55,24 +58,74 @@ export interface Thawed {
 
 /** Thaws a machine on the disks of its folder and makes it this sandbox's. On failure nothing of it runs. */
 export async function thaw(options: ThawOptions): Promise<Thawed> {
-  const { qemu, boot, frozen, folder, seed, empty, signal } = options;
+  const { machine, stateFd } = await launch(options, options.seed ?? options.empty);
+  return await orEnd(machine, options.signal, bringUp(options, machine, stateFd));
+}
+
+/** Thaws a machine that is nobody's yet, with a disk in the place of its seed that is still to be written. */
+export async function thawSpare(options: Omit<ThawOptions, "hostname" | "layers" | "seed">): Promise<Launched> {
+  const { machine, stateFd } = await launch(options, options.folder.ownSeed);
+  const run = async () => {
+    await withQmp(options.folder, (qmp) => loadState(qmp, stateFd));
+    await warmUp(options.folder);
+  };
+  await orEnd(machine, options.signal, run());
+  return machine;
+}
+
+/** What will be asked of it first, asked once before: an emulator translates what it has not run yet. */
+async function warmUp(folder: MachineFolder): Promise<void> {
+  const control = await ControlPort.connect(join(folder.emulator, CONTROL_SOCKET));
+  control.renew("cloche-spare");
+  await control.settled();
+  control.close();
+  const client = await new GuestPorts(folder.emulator, WARM_PORT).connect();
+  const command = client.spawn({ argv: ["/bin/sh", "-c", ":"], env: {}, cwd: "/", user: AGENT });
+  command.discardOutput();
+  await command.exit;
+  client.close();
+}
+
+/** Makes a machine that was nobody's this sandbox's. On failure nothing of it runs. */
+export async function takeOver(machine: Launched, options: ThawOptions): Promise<Thawed> {
+  const ports = new GuestPorts(options.folder.emulator);
+  const become = async (): Promise<Thawed> => {
+    const [, first] = await Promise.all([makeOwn(options), ports.connect(options.signal)]);
+    return { process: machine.process, ports, first };
+  };
+  return await orEnd(machine, options.signal, become());
+}
+
+async function launch(
+  { qemu, boot, frozen, folder, name, idMap }: Omit<ThawOptions, "hostname" | "layers" | "seed">,
+  seed: string,
+): Promise<{ machine: Launched; stateFd: number }> {
   const restarted = folder.isRestarted;
   folder.make();
   const files = {
     memory: frozen.memory,
     environment: frozen.environment,
     disk: restarted ? folder.spare : folder.disk,
-    seed: seed ?? empty,
+    seed,
     oldDisk: restarted ? folder.disk : folder.unused,
   };
   const { shape, state } = frozen;
   const command = machineCommand({ qemu, shape, files, boot, state, library: PRIVATE_MEMORY });
-  const machine = await launchMachine(folder.emulator, command, emulatorUser(options.name, options.idMap));
+  const machine = await launchMachine(folder.emulator, command, emulatorUser(name, idMap));
+  return { machine, stateFd: command.stateFd };
+}
+
+/** Work on a machine that is to be up in time; else, or by the signal, the machine ends. */
+async function orEnd<Result>(
+  machine: Launched,
+  signal: AbortSignal | undefined,
+  work: Promise<Result>,
+): Promise<Result> {
   const abort = () => void machine.process.kill();
   signal?.addEventListener("abort", abort, { once: true });
   try {
     if (signal?.aborted) abort();
-    return await whileItLives(machine, START_MS, bringUp(options, machine, command.stateFd), tooLate);
+    return await whileItLives(machine, START_MS, work, tooLate);
   } catch (error) {
     await machine.process.kill();
     if (signal?.aborted) throw failure("CANCELLED", "Starting the machine was cancelled", { cause: error });
@@ -82,11 +135,19 @@ export async function thaw(options: ThawOptions): Promise<Thawed> {
   }
 }
 
+async function withQmp<Result>(folder: MachineFolder, work: (qmp: Qmp) => Promise<Result>): Promise<Result> {
+  const qmp = await Qmp.connect(join(folder.emulator, QMP_SOCKET));
+  try {
+    return await work(qmp);
+  } finally {
+    qmp.close();
+  }
+}
+
 async function bringUp(options: ThawOptions, { process }: Launched, stateFd: number): Promise<Thawed> {
   const { frozen, folder } = options;
   const ports = new GuestPorts(folder.emulator, frozen.freePort);
-  const qmp = await Qmp.connect(join(folder.emulator, QMP_SOCKET));
-  try {
+  return await withQmp(folder, async (qmp) => {
     if (frozen.ownMemory !== undefined)
       loadOwnMemory(process.identity.pid, statSync(frozen.memory).ino, frozen.ownMemory);
     // All wait until the machine runs, and are heard as soon as it does; on an old disk it starts its guest program anew.
@@ -94,9 +155,7 @@ async function bringUp(options: ThawOptions, { process }: Launched, stateFd: num
     const greeted = folder.isRestarted ? made.then(() => ports.connect(options.signal)) : ports.connect(options.signal);
     const [, , first] = await Promise.all([loadState(qmp, stateFd), made, greeted]);
     return { process, ports, first };
-  } finally {
-    qmp.close();
-  }
+  });
 }
 
 /** What makes it this sandbox and no other. */

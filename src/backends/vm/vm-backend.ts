@@ -21,15 +21,16 @@ import type { LimitHealth } from "../../model/health.ts";
 import { unpackLayer } from "../../walls/layer-stream.ts";
 import { type Acceleration, chooseAccelerator } from "./accelerator.ts";
 import { type BootFiles, ensureBootFiles } from "./boot-files.ts";
-import { DiskImages } from "./disk-images.ts";
+import { DiskImages, copyDisk, makeHole } from "./disk-images.ts";
 import { GuestPorts } from "./guest-ports.ts";
 import { ensureKernel } from "./kernel.ts";
 import { LookingFolder, MachineFolder, type MachineOrigin } from "./machine-folder.ts";
 import { MachineProcess, recordedMachine } from "./machine-process.ts";
 import { type Qemu, findQemu } from "./qemu.ts";
 import { saveMachine, takeSavedMachine } from "./saved-machine.ts";
+import { type Spare, SpareMachines } from "./spare-machines.ts";
 import { ensureTemplate, type Template } from "./template.ts";
-import { type Frozen, type Thawed, thaw } from "./thaw.ts";
+import { type Frozen, type ThawOptions, type Thawed, takeOver, thaw, thawSpare } from "./thaw.ts";
 import { VmCache } from "./vm-cache.ts";
 import { VmWall, shutDown } from "./vm-wall.ts";
 
@@ -51,9 +52,21 @@ interface VmRecord extends WallRecord {
 }
 
 export interface VmOptions {
+  readonly home: string;
   readonly cache: string;
   readonly idMap: IdMap;
   readonly log: Log;
+}
+
+type MachineNames = Pick<WallSpec, "workspaceId" | "hostname" | "layers"> & {
+  readonly seed: string | undefined;
+  readonly signal: AbortSignal | undefined;
+};
+type Names = MachineNames & MachineOrigin;
+
+interface Started {
+  readonly frozen: Frozen;
+  readonly thawed: Thawed;
 }
 
 interface Tools {
@@ -75,9 +88,11 @@ export class VmBackend implements Backend {
   readonly #log: Log;
   /** Of the machines that run, by their folder: connections of one must not meet on a port. */
   readonly #ports = new Map<string, GuestPorts>();
+  readonly #spares: SpareMachines;
   #boot: Promise<BootFiles> | undefined;
 
-  constructor({ cache, idMap, log }: VmOptions) {
+  constructor({ home, cache, idMap, log }: VmOptions) {
+    this.#spares = new SpareMachines(home, log);
     this.#cache = new VmCache(cache);
     this.#images = new DiskImages(this.#cache, idMap);
     this.#idMap = idMap;
@@ -112,13 +127,12 @@ export class VmBackend implements Backend {
     folder.make();
     // A disk whose layers did not all arrive was never used.
     if (folder.hasDisk && !folder.isFilled) await rm(folder.disk);
-    const resumes = machine !== undefined && !folder.hasDisk;
-    const frozen = resumes
-      ? await takeSavedMachine(machine, tools.qemu.version, folder)
-      : await this.#freshDisk(folder, await this.#template(tools, { rootfs, limits }, { signal }), signal);
-    folder.writeOrigin({ rootfs, limits });
     const seed = await this.#images.seed(spec.baseline, signal);
-    const thawed = await this.#thaw(tools, frozen, folder, { ...spec, seed, signal });
+    const names = { ...spec, seed, signal };
+    const { frozen, thawed } =
+      machine !== undefined && !folder.hasDisk
+        ? await this.#resume(tools, machine, folder, names)
+        : await this.#begin(tools, folder, { rootfs, limits }, names);
     const { memory, environment, shape } = frozen;
     const record: VmRecord = {
       kind: "qemu",
@@ -163,6 +177,14 @@ export class VmBackend implements Backend {
     await removeTree(directory);
   }
 
+  async recover(): Promise<void> {
+    await this.#spares.clear();
+  }
+
+  async close(): Promise<void> {
+    await this.#spares.close();
+  }
+
   /** The disk of a machine that does not run is read by another machine: the host opens no file system that a guest has written. */
   async #lookInto<Result>(
     directory: string,
@@ -181,9 +203,8 @@ export class VmBackend implements Backend {
     try {
       await folder.copyDisk(template.disk, folder.spare, signal);
       const names = { workspaceId: folder.path, hostname: "cloche-look" };
-      const { process, ports, first } = await this.#thaw(tools, template, folder, {
-        ...{ ...names, seed: undefined, layers: [], signal },
-      });
+      const bare = { ...names, seed: undefined, layers: [], signal };
+      const { process, ports, first } = await thaw(await this.#options(tools, template, folder, bare));
       first.close();
       try {
         return await look(ports);
@@ -204,25 +225,44 @@ export class VmBackend implements Backend {
     }
   }
 
-  /** A new disk for the first machine of a sandbox; a later one gets the disk that the last has left, and a spare of its own. */
-  async #freshDisk(folder: MachineFolder, template: Template, signal: AbortSignal | undefined): Promise<Template> {
-    await folder.copyDisk(template.disk, folder.hasDisk ? folder.spare : folder.disk, signal);
-    return template;
+  async #resume(tools: Tools, machine: string, folder: MachineFolder, names: Names): Promise<Started> {
+    const frozen = await takeSavedMachine(machine, tools.qemu.version, folder);
+    folder.writeOrigin({ rootfs: names.rootfs, limits: names.limits });
+    return { frozen, thawed: await thaw(await this.#options(tools, frozen, folder, names)) };
   }
 
-  async #thaw(
-    { qemu, boot }: Tools,
-    frozen: Frozen,
-    folder: MachineFolder,
-    spec: Pick<WallSpec, "workspaceId" | "hostname" | "layers"> & {
-      seed: string | undefined;
-      signal: AbortSignal | undefined;
-    },
-  ): Promise<Thawed> {
-    const { workspaceId: name, hostname, layers, seed, signal } = spec;
-    const empty = await this.#images.empty();
-    const idMap = this.#idMap;
-    return await thaw({ qemu: qemu.program, boot, frozen, folder, name, idMap, hostname, layers, seed, empty, signal });
+  /** A new disk for the first machine of a sandbox; a later one gets the disk that the last has left, and a spare of its own. */
+  async #begin(tools: Tools, folder: MachineFolder, origin: MachineOrigin, names: Names): Promise<Started> {
+    const template = await this.#template(tools, origin, { signal: names.signal });
+    folder.writeOrigin(origin);
+    const spare = folder.hasDisk ? undefined : this.#spares.take(template.memory);
+    const options = await this.#options(tools, template, folder, names);
+    try {
+      if (spare) return { frozen: template, thawed: await this.#takeOver(spare, options) };
+      await folder.copyDisk(template.disk, folder.hasDisk ? folder.spare : folder.disk, names.signal);
+      return { frozen: template, thawed: await thaw(options) };
+    } finally {
+      this.#spares.wish(template.memory, async (place) => {
+        await place.copyDisk(template.disk, place.disk);
+        makeHole(place.ownSeed);
+        return await thawSpare({ ...options, folder: place, name: place.path, signal: undefined });
+      });
+    }
+  }
+
+  async #takeOver({ folder, machine }: Spare, options: ThawOptions): Promise<Thawed> {
+    // Written into the disk that the machine has open, and has not looked at yet.
+    if (options.seed !== undefined) await copyDisk(options.seed, folder.ownSeed, options.signal);
+    options.folder.take(folder);
+    await removeTree(folder.path);
+    return await takeOver(machine, options);
+  }
+
+  async #options(tools: Tools, frozen: Frozen, folder: MachineFolder, names: MachineNames): Promise<ThawOptions> {
+    const { workspaceId: name, hostname, layers, seed, signal } = names;
+    const { qemu, boot } = tools;
+    const common = { qemu: qemu.program, boot, idMap: this.#idMap, empty: await this.#images.empty() };
+    return { ...common, frozen, folder, name, hostname, layers, seed, signal };
   }
 
   async #template(tools: Tools, { rootfs, limits }: MachineOrigin, options: PrepareOptions): Promise<Template> {

@@ -1,0 +1,95 @@
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { errnoOf, messageOf } from "../../base/errors.ts";
+import { randomName } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import { removeTree } from "../../base/remove-tree.ts";
+import { MachineFolder } from "./machine-folder.ts";
+import { type Launched, recordedMachine } from "./machine-process.ts";
+
+/** The first command of a new sandbox has the processor to itself. */
+const DELAY_MS = 1000;
+
+export interface Spare {
+  readonly folder: MachineFolder;
+  readonly machine: Launched;
+}
+
+/**
+ * A machine that is thawed and nobody's yet: the next sandbox of its template takes it, and is there in a third of the time. One waits, for the template that
+ * was used last. Its folder is in the home before it is started, so that the next daemon finds one that was left.
+ */
+export class SpareMachines {
+  readonly #folder: string;
+  readonly #log: Log;
+  #ready: (Spare & { readonly key: string }) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #making: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(home: string, log: Log) {
+    this.#folder = join(home, "spare-machines");
+    this.#log = log;
+  }
+
+  /** The one that waits for that template; it is the caller's then. */
+  take(key: string): Spare | undefined {
+    const spare = this.#waiting(key);
+    if (spare) this.#ready = undefined;
+    return spare;
+  }
+
+  /** Has one made in a moment, unless there is one. */
+  wish(key: string, thaw: (folder: MachineFolder) => Promise<Launched>): void {
+    if (this.#closed || this.#making || this.#waiting(key)) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#making = this.#make(key, thaw).finally(() => (this.#making = undefined));
+    }, DELAY_MS);
+    this.#timer.unref();
+  }
+
+  /** Ends and removes all there are, also what an earlier daemon has left. */
+  async clear(): Promise<void> {
+    this.#ready = undefined;
+    for (const name of this.#names()) await discard(new MachineFolder(join(this.#folder, name)));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#making;
+    await this.clear();
+  }
+
+  #waiting(key: string): Spare | undefined {
+    return this.#ready?.key === key && this.#ready.machine.process.alive() ? this.#ready : undefined;
+  }
+
+  /** Never rejects: a sandbox starts without one too. */
+  async #make(key: string, thaw: (folder: MachineFolder) => Promise<Launched>): Promise<void> {
+    const folder = new MachineFolder(join(this.#folder, randomName(8)));
+    try {
+      await this.clear();
+      mkdirSync(folder.path, { recursive: true, mode: 0o700 });
+      this.#ready = { key, folder, machine: await thaw(folder) };
+    } catch (error) {
+      this.#log.warn("cannot keep a machine ready", { reason: messageOf(error) });
+      await discard(folder).catch(() => undefined); // the next one clears it away
+    }
+  }
+
+  #names(): string[] {
+    try {
+      return readdirSync(this.#folder);
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return [];
+      throw error;
+    }
+  }
+}
+
+async function discard(folder: MachineFolder): Promise<void> {
+  await recordedMachine(folder.emulator)?.kill();
+  await removeTree(folder.path);
+}
