@@ -182,6 +182,7 @@ describe("a shell", () => {
     ])
       await expect(call).rejects.toMatchObject({ code: "SHELL_NOT_RUNNING" });
     const other = await open();
+    await read(other); // a shell that still reads its start files puts the signal off until it is asked something
     await guest.shells.signal(live, { workspace_id, shell_id: other, signal: "HUP" });
     expect((await read(other, { wait_for_idle_ms: 5000 })).state).toBe("exited");
   });
