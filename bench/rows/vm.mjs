@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { setTimeout } from "node:timers/promises";
 import { compare } from "../comparison.mjs";
 import { interleave } from "../interleave.mjs";
 import { commandOf, descendants, privateKib } from "../processes.mjs";
@@ -12,6 +13,8 @@ const EXEC_MS = 25;
 const PRIVATE_MIB = 50;
 const PAUSE_MS = 300;
 const EXECS_PER_ROUND = 10;
+/** A second until it begins, and a second and a half to be made. */
+const READY_MS = 2500;
 const SAVED = "running";
 const ENVIRONMENT = "debian:12";
 
@@ -23,21 +26,37 @@ export async function measureVm({ installation, docker, rounds, say }) {
   const id = await create();
   await cloche.createSnapshot(id, SAVED, { live: true });
   let saved = 0;
-  const samples = await interleave({
+  const createOne = () => createToFirstOutput(cloche, ENVIRONMENT, "vm");
+  const first = await interleave({
     rounds,
     warmUp: 2,
     cases: {
-      create: () => createToFirstOutput(cloche, ENVIRONMENT, "vm"),
+      create: () => whenReady(createOne),
       "docker run": async () => (await docker.run()).endMs,
       exec: () => inARow(EXECS_PER_ROUND, () => execTrue(cloche, id)),
       save: () => timed(() => cloche.createSnapshot(id, `${SAVED}-${++saved}`, { live: true })),
-      reset: () =>
-        timed(async () => {
-          await cloche.resetWorkspace(id, { snapshot: SAVED });
-          await cloche.execWorkspace(id, { command: ["echo", "ready"] });
-        }),
     },
   });
+  // Apart from the saves: the machine that is kept ready is the one that was saved or used last.
+  const second = await interleave({
+    rounds,
+    warmUp: 2,
+    cases: {
+      "create again": () => whenReady(createOne),
+      reset: () =>
+        whenReady(() =>
+          timed(async () => {
+            await cloche.resetWorkspace(id, { snapshot: SAVED });
+            await cloche.execWorkspace(id, { command: ["echo", "ready"] });
+          }),
+        ),
+      "create at once": async () => {
+        await createOne();
+        return await createOne();
+      },
+    },
+  });
+  const samples = { ...first, ...second };
   const memory = await idleMemory(installation, create);
   await cloche.deleteWorkspace(id);
   const of = (/** @type {string} */ name) => samples[name] ?? [];
@@ -59,8 +78,14 @@ export async function measureVm({ installation, docker, rounds, say }) {
       what: "backend vm: reset to a live snapshot → first output",
       ours: of("reset"),
       peer: "create",
-      peerSamples: of("create"),
+      peerSamples: of("create again"),
       goal: RESET_GOAL,
+    }),
+    compare({
+      what: `backend vm: create → first output, ${ENVIRONMENT}, no machine ready`,
+      ours: of("create at once"),
+      peer: "docker run",
+      peerSamples: of("docker run"),
     }),
     {
       ...alone,
@@ -81,6 +106,12 @@ const absolute = (what, ours, most) => ({
   holds: median(ours) <= most,
   details: { ours_samples: ours },
 });
+
+/** A person pauses between two workspaces; meanwhile the daemon makes the next machine ready. @param {() => Promise<number>} work */
+async function whenReady(work) {
+  await setTimeout(READY_MS);
+  return await work();
+}
 
 /** What one more machine adds that has run nothing. @param {import("../installation.mjs").Installation} installation @param {() => Promise<string>} create */
 async function idleMemory({ cloche, daemonPid }, create) {

@@ -44,6 +44,11 @@ export interface WallRecord {
   readonly [key: string]: unknown;
 }
 
+export interface StopOptions {
+  /** What it wrote is removed next. */
+  readonly discard?: boolean;
+}
+
 /** A running sandbox. */
 export interface Wall {
   readonly record: WallRecord;
@@ -52,8 +57,8 @@ export interface Wall {
   connect(signal?: AbortSignal): Promise<GuestClient>;
   /** Whether it has ended, or does so within that time: a connection breaks a moment before its process is gone. */
   hasEnded(withinMs: number): Promise<boolean>;
-  /** Ends every process in it. Idempotent; the writable layers stay. */
-  stop(): Promise<void>;
+  /** Ends every process in it. Idempotent; the writable layers stay, unless it is told that nobody wants them: then it need not write them. */
+  stop(options?: StopOptions): Promise<void>;
 }
 
 export interface BackendProbe {
@@ -98,6 +103,8 @@ export interface Backend {
    * `liveSnapshots` is declared.
    */
   saveMachine?(directory: string, record: WallRecord, target: string): Promise<number>;
+  /** Lets go of what it keeps of a saved machine, before that is removed. */
+  forgetMachine?(saved: string): Promise<void>;
   /** Ends every process of a sandbox, recorded or not; its layers stay. Idempotent. */
   halt(workspaceId: string, directory: string): Promise<void>;
   /** Removes what a workspace left: processes, cgroups, layers. Works after any crash and without a record. Idempotent. */

@@ -38,15 +38,16 @@ function composeAll(
   more: (surroundings: BackendSurroundings) => readonly Backend[],
 ): Composition {
   const idMap = currentIdMap();
-  const backends = [...createBackends({ ...places, idMap, log }), ...more({ ...places, idMap, log })];
+  const all = [...createBackends({ ...places, idMap, log }), ...more({ ...places, idMap, log })];
+  const backends = new Map(all.map((backend) => [backend.name, backend]));
   const adapters = { cachePath: places.cache, idMap, log };
   const deps: Dependencies = {
     home: places.home,
     store,
     journal: new Journal(store, systemClock, log),
-    layers: new Layers(places.home, store),
+    layers: new Layers(places.home, store, backends),
     scratch: new Scratch(places.home, log),
-    backends: new Map(backends.map((backend) => [backend.name, backend])),
+    backends,
     environments: createEnvironments(adapters),
     seeds: createSeeds(adapters),
     clock: systemClock,
@@ -61,12 +62,12 @@ function composeAll(
     handlers: createHandlers({ deps, workspaces, services, shells, places }),
     hasWorkToHold: () => workspaces.needsDaemon,
     recover: async () => {
-      for (const backend of backends) await backend.recover?.();
+      for (const backend of backends.values()) await backend.recover?.();
       await workspaces.recover();
     },
     close: async () => {
       await workspaces.close();
-      for (const backend of backends) await backend.close?.();
+      for (const backend of backends.values()) await backend.close?.();
     },
   };
 }

@@ -6,7 +6,7 @@ import { failure } from "../model/error-codes.ts";
 import type { Command, ExecResult } from "../model/exec.ts";
 import { AGENT, WORKSPACE_ROOT } from "../model/names.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-path.ts";
-import { commandEnvironment, toArgv } from "./command-environment.ts";
+import { commandEnvironment, toArgv } from "../model/command-environment.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { type CommandOutput, type OutputSink, RunningCommand } from "./running-command.ts";

@@ -21,12 +21,14 @@ const MAX_LAYERS = 60;
 export class Layers {
   readonly #folder: string;
   readonly #store: Store;
+  readonly #backends: ReadonlyMap<string, Backend>;
   /** Copied, and not yet in the store. */
   readonly #fresh = new Set<string>();
 
-  constructor(home: string, store: Store) {
+  constructor(home: string, store: Store, backends: ReadonlyMap<string, Backend>) {
     this.#folder = join(home, "layers");
     this.#store = store;
+    this.#backends = backends;
   }
 
   path(layerId: string): string {
@@ -85,7 +87,13 @@ export class Layers {
   /** Removes what nobody stands on. */
   async prune(): Promise<void> {
     const used = this.#store.listLayers();
-    for (const name of this.#names()) if (!used.has(name) && !this.#fresh.has(name)) await removeTree(this.path(name));
+    for (const name of this.#names()) if (!used.has(name) && !this.#fresh.has(name)) await this.#remove(name);
+  }
+
+  async #remove(name: string): Promise<void> {
+    const path = this.path(name);
+    if (isMachine(name)) for (const backend of this.#backends.values()) await backend.forgetMachine?.(path);
+    await removeTree(path);
   }
 
   #names(): string[] {

@@ -1,5 +1,5 @@
 import { type ClocheError, messageOf } from "../base/errors.ts";
-import type { Wall, WallLimits } from "../contracts/backend.ts";
+import type { StopOptions, Wall, WallLimits } from "../contracts/backend.ts";
 import type { GuestClient } from "../guest/client.ts";
 import { GuestFiles } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
@@ -73,11 +73,11 @@ export class LiveWorkspace {
   }
 
   /** Ends the sandbox. Idempotent. */
-  async close(reason: string): Promise<void> {
+  async close(reason: string, options?: StopOptions): Promise<void> {
     this.#ended ??= reason;
     const client = this.#client;
     this.#client = undefined;
-    await this.wall.stop();
+    await this.wall.stop(options);
     await client?.then((one) => one.close()).catch(() => undefined); // a connection that failed needs no closing
   }
 

@@ -1,4 +1,5 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
+import type { StopOptions } from "../contracts/backend.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult } from "../model/exec.ts";
@@ -105,7 +106,7 @@ export class Workspaces extends WorkspaceRecords {
         ...this.#context(workspaceId),
         signal,
         progress,
-        letGo: () => this.#letGo(workspaceId, "the workspace was reset"),
+        letGo: () => this.#letGo(workspaceId, "the workspace was reset", { discard: true }),
       });
       this.#live.set(workspaceId, live);
       this.deps.workChanged();
@@ -293,11 +294,11 @@ export class Workspaces extends WorkspaceRecords {
   }
 
   /** Takes the sandbox from its callers at once, then ends it. */
-  async #letGo(workspaceId: string, reason: string): Promise<void> {
+  async #letGo(workspaceId: string, reason: string, options?: StopOptions): Promise<void> {
     const live = this.#live.get(workspaceId);
     this.#live.delete(workspaceId);
     this.#adoptions.forget(workspaceId);
-    const closed = live?.close(reason);
+    const closed = live?.close(reason, options);
     await Promise.all([closed, this.services.release(workspaceId, { keepRecords: false })]);
     this.deps.workChanged();
   }
@@ -334,7 +335,7 @@ export class Workspaces extends WorkspaceRecords {
         // What is deleted may be what fills the disk: its files go first then, its record when there is room again.
         if (!isClocheError(error) || error.code !== "DISK_FULL") throw error;
       }
-      await this.#letGo(workspaceId, "the workspace was deleted");
+      await this.#letGo(workspaceId, "the workspace was deleted", { discard: true });
       this.#secrets.delete(workspaceId);
       try {
         await removeSandboxes(this.deps, stored);

@@ -20,11 +20,11 @@ const SHARED = join(placesFrom(process.env).cache);
 
 const emulator = (at: Installation, id: string, generation = 1): number =>
   Number(readFileSync(join(at.home, "workspaces", id, `g${generation}/machine/wall.pid`), "utf8").split(" ")[0]);
-const spares = (at: Installation): string => join(at.home, "spare-machines");
-const sparePid = (at: Installation): number | undefined => {
+const spares = (at: Installation, kind = "spare-machines"): string => join(at.home, kind);
+const sparePid = (at: Installation, kind?: string): number | undefined => {
   try {
-    const [name = ""] = readdirSync(spares(at));
-    return Number(readFileSync(join(spares(at), name, "machine/wall.pid"), "utf8").split(" ")[0]);
+    const [name = ""] = readdirSync(spares(at, kind));
+    return Number(readFileSync(join(spares(at, kind), name, "machine/wall.pid"), "utf8").split(" ")[0]);
   } catch {
     return undefined;
   }
@@ -112,6 +112,31 @@ describe("a machine that waits", () => {
       expect(new Set(identities).size).toBe(ids.length);
       expect(Math.abs(Number(await sh(at, taken, "date +%s")) - Date.now() / 1000)).toBeLessThan(60);
       for (const id of ids) await at.sdk.deleteWorkspace(id);
+    });
+  });
+
+  it("goes on from a live snapshot in a copy that was made before, and ends with whoever could reset to it", async () => {
+    await withInstallation(async (at) => {
+      const copy = () => sparePid(at, "spare-copies");
+      const { workspace_id: id } = await at.sdk.createWorkspace(VM);
+      await sh(at, id, "echo before > f; sleep 1000 > /dev/null 2>&1 & echo $! > /tmp/pid");
+      const first = await sh(at, id, "cat /etc/machine-id");
+      await at.sdk.createSnapshot(id, "up", { live: true });
+      let generation = 1;
+      await eventually(async () => {
+        const waiting = copy();
+        expect(waiting).toBeDefined();
+        await sh(at, id, "echo after > f");
+        await at.sdk.resetWorkspace(id, { snapshot: "up" });
+        expect(emulator(at, id, ++generation)).toBe(waiting);
+      }, 60);
+      expect(await sh(at, id, "cat f; kill -0 $(cat /tmp/pid) && hostname")).toBe(`before\n${id}`);
+      expect(await sh(at, id, "cat /etc/machine-id")).not.toBe(first);
+      expect(Math.abs(Number(await sh(at, id, "date +%s")) - Date.now() / 1000)).toBeLessThan(60);
+      await eventually(() => expect(copy()).toBeDefined(), 30);
+      const last = copy() ?? 0;
+      await at.sdk.deleteWorkspace(id);
+      expect([last, isRunning(last), readdirSync(spares(at, "spare-copies"))]).toEqual([last, false, []]);
     });
   });
 

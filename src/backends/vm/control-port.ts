@@ -30,12 +30,13 @@ export class ControlPort {
     this.#socket.write(lines.map((line) => `${line}\n`).join(""));
   }
 
-  /** What makes a thawed machine another one than all that were thawed from the same state. */
-  renew(hostname: string): void {
+  /** What makes a thawed machine another one than all that were thawed from the same state; one that is nobody's yet keeps the name it had. */
+  renew(hostname: string | undefined): void {
     const now = Date.now();
     const time = `${Math.floor(now / 1000)}.${String((now % 1000) * 1_000_000).padStart(9, "0")}`;
     // SECURITY: the randomness of a frozen machine is known to all that are thawed from it (G-22).
-    this.say(`time ${time}`, `entropy ${randomBytes(ENTROPY_BYTES).toString("hex")}`, `hostname ${hostname}`);
+    this.say(`time ${time}`, `entropy ${randomBytes(ENTROPY_BYTES).toString("hex")}`);
+    if (hostname !== undefined) this.say(`hostname ${hostname}`);
   }
 
   async send(bytes: AsyncIterable<Uint8Array>): Promise<void> {

@@ -72,7 +72,8 @@ export class MachineFolder {
    * looks for its process finds it in the other.
    */
   take(other: MachineFolder): void {
-    for (const name of ["disk", "unused", "seed", "machine"]) renameSync(join(other.path, name), join(this.path, name));
+    for (const name of ["spare", "disk", "unused", "seed", "machine"])
+      if (existsSync(join(other.path, name))) renameSync(join(other.path, name), join(this.path, name));
   }
 
   /** A copy that has its name when it is whole. */

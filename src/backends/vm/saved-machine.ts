@@ -74,16 +74,14 @@ async function keepMemory(from: string, to: string): Promise<void> {
   }
 }
 
-/** A saved machine, ready to be thawed in a sandbox's folder, which gets copies of its disks. */
-export async function takeSavedMachine(saved: string, qemuVersion: string, folder: MachineFolder): Promise<Frozen> {
+/** A saved machine, to be thawed on copies of its disks. */
+export function findSavedMachine(saved: string, qemuVersion: string): Frozen & { readonly ownMemory: string } {
   const facts = readFacts(saved);
   if (facts.qemu !== qemuVersion) {
     throw failure("SANDBOX_START_FAILED", `The machine was saved by another emulator: ${facts.qemu}`, {
       hint: "Reset to a snapshot without its processes, or install that version",
     });
   }
-  if (existsSync(join(saved, "spare"))) await folder.copyDisk(join(saved, "spare"), folder.spare);
-  await folder.copyDisk(join(saved, "disk"), folder.disk);
   return {
     shape: facts.shape,
     environment: facts.environment,
@@ -92,6 +90,12 @@ export async function takeSavedMachine(saved: string, qemuVersion: string, folde
     state: join(saved, "state"),
     ownMemory: join(saved, "own-memory"),
   };
+}
+
+/** Puts copies of a saved machine's disks into a folder. The one that tells that there is a disk comes last. */
+export async function copySavedDisks(saved: string, folder: MachineFolder): Promise<void> {
+  if (existsSync(join(saved, "spare"))) await folder.copyDisk(join(saved, "spare"), folder.spare);
+  await folder.copyDisk(join(saved, "disk"), folder.disk);
 }
 
 function readFacts(saved: string): SavedFacts {

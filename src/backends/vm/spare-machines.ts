@@ -15,24 +15,30 @@ export interface Spare {
   readonly machine: Launched;
 }
 
+/** Makes one in its folder; nothing when it would cost too much. */
+export type MakeSpare = (folder: MachineFolder) => Promise<Launched | undefined>;
+
 /**
- * A machine that is thawed and nobody's yet: the next sandbox of its template takes it, and is there in a third of the time. One waits, for the template that
- * was used last. Its folder is in the home before it is started, so that the next daemon finds one that was left.
+ * A machine that was thawed, stands still and is nobody's yet: the next sandbox that starts from the same frozen one takes it, and is there in a third of the
+ * time. One waits, for what was used last. Its folder is in the home before it is started, so that the next daemon finds one that was left.
  */
 export class SpareMachines {
   readonly #folder: string;
   readonly #log: Log;
   #ready: (Spare & { readonly key: string }) | undefined;
+  /** What the timer, or the one that is being made, is for. */
+  #wished: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #making: Promise<void> | undefined;
   #closed = false;
 
-  constructor(home: string, log: Log) {
-    this.#folder = join(home, "spare-machines");
+  /** `folder` is theirs alone. */
+  constructor(folder: string, log: Log) {
+    this.#folder = folder;
     this.#log = log;
   }
 
-  /** The one that waits for that template; it is the caller's then. */
+  /** The one that was thawed from what `key` names; it is the caller's then. */
   take(key: string): Spare | undefined {
     const spare = this.#waiting(key);
     if (spare) this.#ready = undefined;
@@ -40,13 +46,23 @@ export class SpareMachines {
   }
 
   /** Has one made in a moment, unless there is one. */
-  wish(key: string, thaw: (folder: MachineFolder) => Promise<Launched>): void {
+  wish(key: string, make: MakeSpare): void {
     if (this.#closed || this.#making || this.#waiting(key)) return;
     clearTimeout(this.#timer);
+    this.#wished = key;
     this.#timer = setTimeout(() => {
-      this.#making = this.#make(key, thaw).finally(() => (this.#making = undefined));
+      this.#making = this.#make(key, make).finally(() => (this.#making = undefined));
     }, DELAY_MS);
     this.#timer.unref();
+  }
+
+  /** What `key` names is gone: so is a machine that was thawed from it. */
+  async forget(key: string): Promise<void> {
+    if (this.#wished === key) {
+      clearTimeout(this.#timer);
+      await this.#making;
+    }
+    if (this.#ready?.key === key) await this.clear();
   }
 
   /** Ends and removes all there are, also what an earlier daemon has left. */
@@ -67,12 +83,14 @@ export class SpareMachines {
   }
 
   /** Never rejects: a sandbox starts without one too. */
-  async #make(key: string, thaw: (folder: MachineFolder) => Promise<Launched>): Promise<void> {
+  async #make(key: string, make: MakeSpare): Promise<void> {
     const folder = new MachineFolder(join(this.#folder, randomName(8)));
     try {
       await this.clear();
       mkdirSync(folder.path, { recursive: true, mode: 0o700 });
-      this.#ready = { key, folder, machine: await thaw(folder) };
+      const machine = await make(folder);
+      if (machine) this.#ready = { key, folder, machine };
+      else await discard(folder);
     } catch (error) {
       this.#log.warn("cannot keep a machine ready", { reason: messageOf(error) });
       await discard(folder).catch(() => undefined); // the next one clears it away

@@ -1,12 +1,13 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { IdMap } from "../../base/id-map.ts";
+import { removeTree } from "../../base/remove-tree.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { failure } from "../../model/error-codes.ts";
-import { AGENT } from "../../model/names.ts";
 import { packLayer } from "../../walls/layer-stream.ts";
 import type { BootFiles } from "./boot-files.ts";
 import { ControlPort } from "./control-port.ts";
+import { copyDisk } from "./disk-images.ts";
 import { emulatorUser } from "./emulator-user.ts";
 import { GuestPorts } from "./guest-ports.ts";
 import type { MachineFolder } from "./machine-folder.ts";
@@ -16,10 +17,10 @@ import { PRIVATE_MEMORY } from "./private-memory.ts";
 import { CONTROL_SOCKET, GUEST_PORTS, type MachineShape, QMP_SOCKET, machineCommand } from "./qemu-arguments.ts";
 import { Qmp } from "./qmp.ts";
 import { loadState } from "./save-state.ts";
+import type { Spare } from "./spare-machines.ts";
+import { tryCommands } from "./warm-up.ts";
 
 const START_MS = 60_000;
-/** Not the first, which the sandbox's own connection takes. */
-const WARM_PORT = GUEST_PORTS - 1;
 
 /** A machine that stands still, to be thawed: a template, or one that was saved with its processes. */
 export interface Frozen {
@@ -41,7 +42,8 @@ export interface ThawOptions {
   /** Names the user that the emulator becomes. */
   readonly name: string;
   readonly idMap: IdMap;
-  readonly hostname: string;
+  /** Nothing for a machine that is nobody's yet. */
+  readonly hostname: string | undefined;
   readonly seed: string | undefined;
   readonly layers: readonly string[];
   /** Stands for a disk that is not there. */
@@ -62,42 +64,40 @@ export async function thaw(options: ThawOptions): Promise<Thawed> {
   return await orEnd(machine, options.signal, bringUp(options, machine, stateFd));
 }
 
-/** Thaws a machine that is nobody's yet, with a disk in the place of its seed that is still to be written. */
-export async function thawSpare(options: Omit<ThawOptions, "hostname" | "layers" | "seed">): Promise<Launched> {
-  const { machine, stateFd } = await launch(options, options.folder.ownSeed);
+/**
+ * Thaws a machine that is nobody's yet, and has it stand still again when it has done once what it will be asked first: an emulator translates what it has
+ * not run yet. `seed` is the disk in that place, which may still be written to.
+ */
+export async function thawSpare(options: ThawOptions, seed: string | undefined): Promise<Launched> {
+  const { machine, stateFd } = await launch(options, seed ?? options.empty);
   const run = async () => {
-    await withQmp(options.folder, (qmp) => loadState(qmp, stateFd));
-    await warmUp(options.folder);
+    const { first } = await bringUp(options, machine, stateFd);
+    await tryCommands(first);
+    first.close();
+    await withQmp(options.folder, (qmp) => qmp.execute("stop"));
   };
   await orEnd(machine, options.signal, run());
   return machine;
 }
 
-/** What will be asked of it first, asked once before: an emulator translates what it has not run yet. */
-async function warmUp(folder: MachineFolder): Promise<void> {
-  const control = await ControlPort.connect(join(folder.emulator, CONTROL_SOCKET));
-  control.renew("cloche-spare");
-  await control.settled();
-  control.close();
-  const client = await new GuestPorts(folder.emulator, WARM_PORT).connect();
-  const command = client.spawn({ argv: ["/bin/sh", "-c", ":"], env: {}, cwd: "/", user: AGENT });
-  command.discardOutput();
-  await command.exit;
-  client.close();
-}
-
 /** Makes a machine that was nobody's this sandbox's. On failure nothing of it runs. */
-export async function takeOver(machine: Launched, options: ThawOptions): Promise<Thawed> {
-  const ports = new GuestPorts(options.folder.emulator);
-  const become = async (): Promise<Thawed> => {
-    const [, first] = await Promise.all([makeOwn(options), ports.connect(options.signal)]);
+export async function takeOver({ folder: place, machine }: Spare, options: ThawOptions): Promise<Thawed> {
+  const { folder, frozen, seed, signal } = options;
+  // Written into the disk that the machine has open, and has not looked at yet.
+  if (frozen.ownMemory === undefined && seed !== undefined) await copyDisk(seed, place.ownSeed, signal);
+  folder.take(place);
+  await removeTree(place.path);
+  // Not the port that was used before it stood still: the machine may not know yet that it was left.
+  const ports = new GuestPorts(folder.emulator, ((frozen.freePort ?? 0) + 1) % GUEST_PORTS);
+  const become = withQmp(folder, async (qmp) => {
+    const [first] = await Promise.all([ports.connect(signal), makeOwn(options), qmp.execute("cont")]);
     return { process: machine.process, ports, first };
-  };
-  return await orEnd(machine, options.signal, become());
+  });
+  return await orEnd(machine, signal, become);
 }
 
 async function launch(
-  { qemu, boot, frozen, folder, name, idMap }: Omit<ThawOptions, "hostname" | "layers" | "seed">,
+  { qemu, boot, frozen, folder, name, idMap }: ThawOptions,
   seed: string,
 ): Promise<{ machine: Launched; stateFd: number }> {
   const restarted = folder.isRestarted;

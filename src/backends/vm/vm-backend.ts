@@ -1,9 +1,7 @@
 import { mkdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
-import type { Log } from "../../base/log.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import type {
   Backend,
@@ -19,19 +17,12 @@ import { GuestFiles } from "../../guest/files.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { LimitHealth } from "../../model/health.ts";
 import { unpackLayer } from "../../walls/layer-stream.ts";
-import { type Acceleration, chooseAccelerator } from "./accelerator.ts";
-import { type BootFiles, ensureBootFiles } from "./boot-files.ts";
-import { DiskImages, copyDisk, makeHole } from "./disk-images.ts";
 import { GuestPorts } from "./guest-ports.ts";
-import { ensureKernel } from "./kernel.ts";
-import { LookingFolder, MachineFolder, type MachineOrigin } from "./machine-folder.ts";
+import { LookingFolder, MachineFolder } from "./machine-folder.ts";
 import { MachineProcess, recordedMachine } from "./machine-process.ts";
-import { type Qemu, findQemu } from "./qemu.ts";
-import { saveMachine, takeSavedMachine } from "./saved-machine.ts";
-import { type Spare, SpareMachines } from "./spare-machines.ts";
-import { ensureTemplate, type Template } from "./template.ts";
-import { type Frozen, type ThawOptions, type Thawed, takeOver, thaw, thawSpare } from "./thaw.ts";
-import { VmCache } from "./vm-cache.ts";
+import { MachineStarter, type VmOptions } from "./machine-starter.ts";
+import { saveMachine } from "./saved-machine.ts";
+import type { Template } from "./template.ts";
 import { VmWall, shutDown } from "./vm-wall.ts";
 
 const ROOT = { uid: 0, gid: 0 };
@@ -47,32 +38,9 @@ const LIMITS: readonly LimitHealth[] = [
 interface VmRecord extends WallRecord {
   readonly memory: string;
   readonly environment: string;
+  readonly seed?: string | undefined;
   readonly shape: Template["shape"];
   readonly qemu: string;
-}
-
-export interface VmOptions {
-  readonly home: string;
-  readonly cache: string;
-  readonly idMap: IdMap;
-  readonly log: Log;
-}
-
-type MachineNames = Pick<WallSpec, "workspaceId" | "hostname" | "layers"> & {
-  readonly seed: string | undefined;
-  readonly signal: AbortSignal | undefined;
-};
-type Names = MachineNames & MachineOrigin;
-
-interface Started {
-  readonly frozen: Frozen;
-  readonly thawed: Thawed;
-}
-
-interface Tools {
-  readonly qemu: Qemu;
-  readonly boot: BootFiles;
-  readonly acceleration: Acceleration;
 }
 
 /**
@@ -82,26 +50,19 @@ interface Tools {
 export class VmBackend implements Backend {
   readonly name = "vm";
   readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: true };
-  readonly #cache: VmCache;
-  readonly #images: DiskImages;
+  readonly #starter: MachineStarter;
   readonly #idMap: IdMap;
-  readonly #log: Log;
   /** Of the machines that run, by their folder: connections of one must not meet on a port. */
   readonly #ports = new Map<string, GuestPorts>();
-  readonly #spares: SpareMachines;
-  #boot: Promise<BootFiles> | undefined;
 
-  constructor({ home, cache, idMap, log }: VmOptions) {
-    this.#spares = new SpareMachines(home, log);
-    this.#cache = new VmCache(cache);
-    this.#images = new DiskImages(this.#cache, idMap);
-    this.#idMap = idMap;
-    this.#log = log;
+  constructor(options: VmOptions) {
+    this.#starter = new MachineStarter(options);
+    this.#idMap = options.idMap;
   }
 
   async probe(): Promise<BackendProbe> {
     try {
-      const { qemu, acceleration } = await this.#tools({});
+      const { qemu, acceleration } = await this.#starter.tools({});
       const version = /version (\S+)/.exec(qemu.version)?.[1] ?? "";
       const how = acceleration.accelerator === "kvm" ? "KVM" : "emulated";
       return {
@@ -117,28 +78,17 @@ export class VmBackend implements Backend {
   }
 
   async prepare(rootfs: Rootfs, limits: WallLimits, options: PrepareOptions): Promise<void> {
-    await this.#template(await this.#tools(options), { rootfs, limits }, options);
+    await this.#starter.template(await this.#starter.tools(options), { rootfs, limits }, options);
   }
 
   async start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Wall> {
-    const { rootfs, limits, machine } = spec;
-    const tools = await this.#tools({ signal });
-    const folder = new MachineFolder(spec.directory);
-    folder.make();
-    // A disk whose layers did not all arrive was never used.
-    if (folder.hasDisk && !folder.isFilled) await rm(folder.disk);
-    const seed = await this.#images.seed(spec.baseline, signal);
-    const names = { ...spec, seed, signal };
-    const { frozen, thawed } =
-      machine !== undefined && !folder.hasDisk
-        ? await this.#resume(tools, machine, folder, names)
-        : await this.#begin(tools, folder, { rootfs, limits }, names);
+    const { qemu, frozen, seed, thawed } = await this.#starter.start(spec, signal);
     const { memory, environment, shape } = frozen;
     const record: VmRecord = {
       kind: "qemu",
       ...thawed.process.identity,
       executionMode: "guest_socket",
-      ...{ memory, environment, shape, qemu: tools.qemu.version },
+      ...{ memory, environment, seed, shape, qemu: qemu.version },
     };
     this.#ports.set(spec.directory, thawed.ports);
     return new VmWall(record, thawed.process, thawed.ports, thawed.first);
@@ -156,9 +106,15 @@ export class VmBackend implements Backend {
   }
 
   async saveMachine(directory: string, record: WallRecord, target: string): Promise<number> {
-    const { pid, memory, environment, shape, qemu } = record as VmRecord;
+    const { pid, memory, environment, seed, shape, qemu } = record as VmRecord;
     const facts = { environment, shape, qemu, freePort: this.#portsOf(directory).free };
-    return await saveMachine({ pid, memory, folder: new MachineFolder(directory), facts }, target);
+    const bytes = await saveMachine({ pid, memory, folder: new MachineFolder(directory), facts }, target);
+    this.#starter.keepReady(target, seed);
+    return bytes;
+  }
+
+  async forgetMachine(saved: string): Promise<void> {
+    await this.#starter.forget(saved);
   }
 
   async halt(_workspaceId: string, directory: string): Promise<void> {
@@ -178,11 +134,11 @@ export class VmBackend implements Backend {
   }
 
   async recover(): Promise<void> {
-    await this.#spares.clear();
+    await this.#starter.clear();
   }
 
   async close(): Promise<void> {
-    await this.#spares.close();
+    await this.#starter.close();
   }
 
   /** The disk of a machine that does not run is read by another machine: the host opens no file system that a guest has written. */
@@ -195,16 +151,14 @@ export class VmBackend implements Backend {
     const origin = left.readOrigin();
     if (!origin || !left.hasDisk)
       throw failure("SANDBOX_LOST", "The disk of the workspace is gone, and what was written with it");
-    const tools = await this.#tools({ signal });
-    const template = await this.#template(tools, origin, { signal });
+    const tools = await this.#starter.tools({ signal });
+    const template = await this.#starter.template(tools, origin, { signal });
     const folder = new LookingFolder(join(directory, "look"), left.disk);
     await removeTree(folder.path);
     mkdirSync(folder.path, { mode: 0o700 });
     try {
       await folder.copyDisk(template.disk, folder.spare, signal);
-      const names = { workspaceId: folder.path, hostname: "cloche-look" };
-      const bare = { ...names, seed: undefined, layers: [], signal };
-      const { process, ports, first } = await thaw(await this.#options(tools, template, folder, bare));
+      const { process, ports, first } = await this.#starter.startToLook(tools, template, folder, signal);
       first.close();
       try {
         return await look(ports);
@@ -223,71 +177,6 @@ export class VmBackend implements Backend {
     } finally {
       client.close();
     }
-  }
-
-  async #resume(tools: Tools, machine: string, folder: MachineFolder, names: Names): Promise<Started> {
-    const frozen = await takeSavedMachine(machine, tools.qemu.version, folder);
-    folder.writeOrigin({ rootfs: names.rootfs, limits: names.limits });
-    return { frozen, thawed: await thaw(await this.#options(tools, frozen, folder, names)) };
-  }
-
-  /** A new disk for the first machine of a sandbox; a later one gets the disk that the last has left, and a spare of its own. */
-  async #begin(tools: Tools, folder: MachineFolder, origin: MachineOrigin, names: Names): Promise<Started> {
-    const template = await this.#template(tools, origin, { signal: names.signal });
-    folder.writeOrigin(origin);
-    const spare = folder.hasDisk ? undefined : this.#spares.take(template.memory);
-    const options = await this.#options(tools, template, folder, names);
-    try {
-      if (spare) return { frozen: template, thawed: await this.#takeOver(spare, options) };
-      await folder.copyDisk(template.disk, folder.hasDisk ? folder.spare : folder.disk, names.signal);
-      return { frozen: template, thawed: await thaw(options) };
-    } finally {
-      this.#spares.wish(template.memory, async (place) => {
-        await place.copyDisk(template.disk, place.disk);
-        makeHole(place.ownSeed);
-        return await thawSpare({ ...options, folder: place, name: place.path, signal: undefined });
-      });
-    }
-  }
-
-  async #takeOver({ folder, machine }: Spare, options: ThawOptions): Promise<Thawed> {
-    // Written into the disk that the machine has open, and has not looked at yet.
-    if (options.seed !== undefined) await copyDisk(options.seed, folder.ownSeed, options.signal);
-    options.folder.take(folder);
-    await removeTree(folder.path);
-    return await takeOver(machine, options);
-  }
-
-  async #options(tools: Tools, frozen: Frozen, folder: MachineFolder, names: MachineNames): Promise<ThawOptions> {
-    const { workspaceId: name, hostname, layers, seed, signal } = names;
-    const { qemu, boot } = tools;
-    const common = { qemu: qemu.program, boot, idMap: this.#idMap, empty: await this.#images.empty() };
-    return { ...common, frozen, folder, name, hostname, layers, seed, signal };
-  }
-
-  async #template(tools: Tools, { rootfs, limits }: MachineOrigin, options: PrepareOptions): Promise<Template> {
-    const shape = {
-      accelerator: tools.acceleration.accelerator,
-      memMib: limits.memMib,
-      vcpuCount: limits.vcpuCount,
-    };
-    const sources = { cache: this.#cache, images: this.#images, idMap: this.#idMap, log: this.#log };
-    return await ensureTemplate(sources, { ...tools, ...options, rootfs, shape });
-  }
-
-  async #tools(options: PrepareOptions): Promise<Tools> {
-    const qemu = await findQemu();
-    this.#boot ??= this.#bootFiles(options).catch((error: unknown) => {
-      this.#boot = undefined;
-      throw error;
-    });
-    const boot = await this.#boot;
-    const acceleration = await chooseAccelerator(this.#cache, this.#images, this.#idMap, qemu, boot);
-    return { qemu, boot, acceleration };
-  }
-
-  async #bootFiles(options: PrepareOptions): Promise<BootFiles> {
-    return await ensureBootFiles(this.#cache, await ensureKernel(this.#cache, options));
   }
 
   #portsOf(directory: string): GuestPorts {

@@ -1,5 +1,5 @@
 import { within } from "../../base/deadline.ts";
-import type { Wall, WallRecord } from "../../contracts/backend.ts";
+import type { StopOptions, Wall, WallRecord } from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { ExecutionMode } from "../../model/names.ts";
@@ -35,9 +35,10 @@ export class VmWall implements Wall {
     return this.#process.hasEnded(withinMs);
   }
 
-  async stop(): Promise<void> {
+  async stop({ discard = false }: StopOptions = {}): Promise<void> {
     this.#first?.close();
-    await shutDown(this.#process, this.#ports);
+    if (discard) await this.#process.kill();
+    else await shutDown(this.#process, this.#ports);
   }
 }
 

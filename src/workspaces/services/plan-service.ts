@@ -2,7 +2,7 @@ import { failure } from "../../model/error-codes.ts";
 import { type NetworkPolicy, WORKSPACE_ROOT } from "../../model/names.ts";
 import type { OperationInput } from "../../model/operations.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../../policy/workspace-path.ts";
-import { commandEnvironment, toArgv } from "../command-environment.ts";
+import { commandEnvironment, toArgv } from "../../model/command-environment.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
 import { createProbe, type Probe } from "./readiness.ts";
 import type { ServiceCommand } from "./service-process.ts";

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AGENT, WORKSPACE_ROOT } from "../../model/names.ts";
 import type { Readiness } from "../../model/service.ts";
 import { toWorkspaceRelative } from "../../policy/workspace-path.ts";
-import { commandEnvironment, toArgv } from "../command-environment.ts";
+import { commandEnvironment, toArgv } from "../../model/command-environment.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
 import { getsGoodAnswer, toLoopbackTarget } from "./http-probe.ts";
 import { processLimit } from "./service-process.ts";

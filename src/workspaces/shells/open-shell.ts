@@ -5,7 +5,7 @@ import { AGENT, WORKSPACE_ROOT } from "../../model/names.ts";
 import type { OperationInput } from "../../model/operations.ts";
 import type { Shell } from "../../model/shell.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../../policy/workspace-path.ts";
-import { commandEnvironment } from "../command-environment.ts";
+import { commandEnvironment } from "../../model/command-environment.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
 import { presentShell, shellTag } from "./find-shell.ts";

@@ -1,5 +1,5 @@
-import { AGENT } from "../model/names.ts";
-import type { Command } from "../model/exec.ts";
+import { AGENT } from "./names.ts";
+import type { Command } from "./exec.ts";
 
 const PATH = `${AGENT.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
 

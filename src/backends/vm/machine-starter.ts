@@ -1,0 +1,185 @@
+import { statSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { IdMap } from "../../base/id-map.ts";
+import type { Log } from "../../base/log.ts";
+import type { PrepareOptions, WallSpec } from "../../contracts/backend.ts";
+import { type Acceleration, chooseAccelerator } from "./accelerator.ts";
+import { type BootFiles, ensureBootFiles } from "./boot-files.ts";
+import { DiskImages, makeHole } from "./disk-images.ts";
+import { ensureKernel } from "./kernel.ts";
+import { MachineFolder, type MachineOrigin } from "./machine-folder.ts";
+import { type Qemu, findQemu } from "./qemu.ts";
+import { copySavedDisks, findSavedMachine } from "./saved-machine.ts";
+import { SpareMachines } from "./spare-machines.ts";
+import { type Template, ensureTemplate } from "./template.ts";
+import { type Frozen, type ThawOptions, type Thawed, takeOver, thaw, thawSpare } from "./thaw.ts";
+import { VmCache } from "./vm-cache.ts";
+
+/** A copy of a saved machine that has written more is not kept ready: it would take that much memory. */
+const MAX_SPARE_BYTES = 128 * 1024 * 1024;
+
+export interface VmOptions {
+  readonly home: string;
+  readonly cache: string;
+  readonly idMap: IdMap;
+  readonly log: Log;
+}
+
+export interface Tools {
+  readonly qemu: Qemu;
+  readonly boot: BootFiles;
+  readonly acceleration: Acceleration;
+}
+
+/** What a machine is told of itself. */
+type MachineNames = Pick<WallSpec, "workspaceId" | "hostname" | "layers"> & {
+  readonly seed: string | undefined;
+  readonly signal: AbortSignal | undefined;
+};
+
+export interface Started {
+  readonly qemu: Qemu;
+  readonly frozen: Frozen;
+  readonly seed: string | undefined;
+  readonly thawed: Thawed;
+}
+
+/** Starts machines from what is frozen: templates, and machines that were saved with their processes. Of each kind one is kept ready. */
+export class MachineStarter {
+  readonly #cache: VmCache;
+  readonly #images: DiskImages;
+  readonly #idMap: IdMap;
+  readonly #log: Log;
+  /** Of the template that was used last. */
+  readonly #spares: SpareMachines;
+  /** Of the saved machine that was saved or used last. */
+  readonly #copies: SpareMachines;
+  #boot: Promise<BootFiles> | undefined;
+
+  constructor({ home, cache, idMap, log }: VmOptions) {
+    this.#spares = new SpareMachines(join(home, "spare-machines"), log);
+    this.#copies = new SpareMachines(join(home, "spare-copies"), log);
+    this.#cache = new VmCache(cache);
+    this.#images = new DiskImages(this.#cache, idMap);
+    this.#idMap = idMap;
+    this.#log = log;
+  }
+
+  async tools(options: PrepareOptions): Promise<Tools> {
+    const qemu = await findQemu();
+    this.#boot ??= this.#bootFiles(options).catch((error: unknown) => {
+      this.#boot = undefined;
+      throw error;
+    });
+    const boot = await this.#boot;
+    const acceleration = await chooseAccelerator(this.#cache, this.#images, this.#idMap, qemu, boot);
+    return { qemu, boot, acceleration };
+  }
+
+  async template(tools: Tools, { rootfs, limits }: MachineOrigin, options: PrepareOptions): Promise<Template> {
+    const { memMib, vcpuCount } = limits;
+    const shape = { accelerator: tools.acceleration.accelerator, memMib, vcpuCount };
+    const sources = { cache: this.#cache, images: this.#images, idMap: this.#idMap, log: this.#log };
+    return await ensureTemplate(sources, { ...tools, ...options, rootfs, shape });
+  }
+
+  async start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Started> {
+    const tools = await this.tools({ signal });
+    const folder = new MachineFolder(spec.directory);
+    folder.make();
+    // A disk whose layers did not all arrive was never used.
+    if (folder.hasDisk && !folder.isFilled) await rm(folder.disk);
+    const names = { ...spec, seed: await this.#images.seed(spec.baseline, signal), signal };
+    return spec.machine !== undefined && !folder.hasDisk
+      ? await this.#resume(tools, spec.machine, folder, names)
+      : await this.#begin(tools, folder, names);
+  }
+
+  /** A machine that only looks at a disk: it has no workspace of its own. */
+  async startToLook(tools: Tools, frozen: Frozen, folder: MachineFolder, signal?: AbortSignal): Promise<Thawed> {
+    const names = { workspaceId: folder.path, hostname: "cloche-look", seed: undefined, layers: [], signal };
+    return await thaw(await this.#options(tools, frozen, folder, names));
+  }
+
+  /** Has a copy of a saved machine made that waits to go on. */
+  keepReady(saved: string, seed: string | undefined): void {
+    this.#copies.wish(saved, async (place) => {
+      const tools = await this.tools({});
+      const frozen = findSavedMachine(saved, tools.qemu.version);
+      if (statSync(frozen.ownMemory).size > MAX_SPARE_BYTES) return undefined;
+      await copySavedDisks(saved, place);
+      return await thawSpare(await this.#spareOptions(tools, frozen, place), seed);
+    });
+  }
+
+  /** A saved machine is gone. */
+  async forget(saved: string): Promise<void> {
+    await this.#copies.forget(saved);
+  }
+
+  /** Ends what an earlier daemon has kept ready. */
+  async clear(): Promise<void> {
+    await Promise.all([this.#spares.clear(), this.#copies.clear()]);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#spares.close(), this.#copies.close()]);
+  }
+
+  async #resume(tools: Tools, saved: string, folder: MachineFolder, names: WallSpec & MachineNames): Promise<Started> {
+    const { qemu } = tools;
+    const frozen = findSavedMachine(saved, qemu.version);
+    folder.writeOrigin({ rootfs: names.rootfs, limits: names.limits });
+    const options = await this.#options(tools, frozen, folder, names);
+    const spare = this.#copies.take(saved);
+    try {
+      if (!spare) await copySavedDisks(saved, folder);
+      const thawed = spare ? await takeOver(spare, options) : await thaw(options);
+      return { qemu, frozen, seed: names.seed, thawed };
+    } finally {
+      this.keepReady(saved, names.seed);
+    }
+  }
+
+  /** A new disk for the first machine of a sandbox; a later one gets the disk that the last has left, and a spare of its own. */
+  async #begin(tools: Tools, folder: MachineFolder, names: WallSpec & MachineNames): Promise<Started> {
+    const { rootfs, limits, signal } = names;
+    const template = await this.template(tools, { rootfs, limits }, { signal });
+    folder.writeOrigin({ rootfs, limits });
+    const options = await this.#options(tools, template, folder, names);
+    const spare = folder.hasDisk ? undefined : this.#spares.take(template.key);
+    try {
+      if (!spare) await folder.copyDisk(template.disk, folder.hasDisk ? folder.spare : folder.disk, signal);
+      const thawed = spare ? await takeOver(spare, options) : await thaw(options);
+      return { qemu: tools.qemu, frozen: template, seed: names.seed, thawed };
+    } finally {
+      this.#spares.wish(template.key, async (place) => {
+        await place.copyDisk(template.disk, place.disk);
+        makeHole(place.ownSeed); // a seed will be written into it
+        return await thawSpare(await this.#spareOptions(tools, template, place), place.ownSeed);
+      });
+    }
+  }
+
+  async #spareOptions(tools: Tools, frozen: Frozen, place: MachineFolder): Promise<ThawOptions> {
+    const names = { workspaceId: place.path, hostname: undefined, layers: [], seed: undefined, signal: undefined };
+    return await this.#options(tools, frozen, place, names);
+  }
+
+  async #options(
+    tools: Tools,
+    frozen: Frozen,
+    folder: MachineFolder,
+    names: Omit<MachineNames, "hostname"> & { readonly hostname: string | undefined },
+  ): Promise<ThawOptions> {
+    const { workspaceId: name, hostname, layers, seed, signal } = names;
+    const { qemu, boot } = tools;
+    const common = { qemu: qemu.program, boot, idMap: this.#idMap, empty: await this.#images.empty() };
+    return { ...common, frozen, folder, name, hostname, layers, seed, signal };
+  }
+
+  async #bootFiles(options: PrepareOptions): Promise<BootFiles> {
+    return await ensureBootFiles(this.#cache, await ensureKernel(this.#cache, options));
+  }
+}
