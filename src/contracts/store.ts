@@ -47,6 +47,16 @@ export interface StoredSnapshot {
   sizeBytes: number;
   /** Over the workspace's baseline, bottom first. */
   layers: string[];
+  /** Of a machine that was saved with its processes; null without. */
+  session: StoredSession | null;
+}
+
+/** What runs in a sandbox and is known by a name or a number. */
+export interface StoredSession {
+  services: StoredService[];
+  shells: StoredShell[];
+  /** Those that had not ended. */
+  commands: JournalEntry[];
 }
 
 export interface StoredService {
@@ -71,8 +81,10 @@ export interface StoredShell {
   exitCode: number | null;
 }
 
-/** Synchronous: each call is one committed transaction when it returns. */
+/** Synchronous: each call is one committed transaction when it returns, unless it is part of a larger one. */
 export interface Store {
+  /** All that `work` does in the store, or nothing. */
+  transaction<Result>(work: () => Result): Result;
   insertWorkspace(workspace: StoredWorkspace): void;
   /** Changes the fields given; unknown id is an error. */
   updateWorkspace(workspaceId: string, fields: Partial<Omit<StoredWorkspace, "workspaceId">>): void;
@@ -112,6 +124,8 @@ export interface Store {
 
   /** Gives the next sequence and writes the entry as `running`, in one transaction. */
   beginCommand(workspaceId: string, entry: Omit<JournalEntry, "sequence" | "state">): number;
+  /** Inserts an entry under the sequence that it has. */
+  insertCommand(workspaceId: string, entry: JournalEntry): void;
   /** Also sets the workspace's last activity, in one transaction. */
   endCommand(workspaceId: string, sequence: number, entry: Partial<JournalEntry>, activityAt: number): void;
   listCommands(workspaceId: string): JournalEntry[];

@@ -70,7 +70,13 @@ function toOutline(row: Pick<Row, (typeof OUTLINE)[number]>): CommandOutline {
 
 type CommandsTable = Pick<
   Store,
-  "beginCommand" | "endCommand" | "listCommands" | "countCommands" | "outlineCommands" | "listRunningCommands"
+  | "beginCommand"
+  | "insertCommand"
+  | "endCommand"
+  | "listCommands"
+  | "countCommands"
+  | "outlineCommands"
+  | "listRunningCommands"
 >;
 
 export function commandsTable(database: Database.Database): CommandsTable {
@@ -79,6 +85,9 @@ export function commandsTable(database: Database.Database): CommandsTable {
   const insert = database.prepare(
     `INSERT INTO commands (${columns})
      SELECT ${FIELDS.map((field) => (field === "sequence" ? NEXT_SEQUENCE : "?")).join(", ")} FROM workspaces WHERE workspace_id = ?`,
+  );
+  const insertWhole = database.prepare(
+    `INSERT INTO commands (${columns}) VALUES (${FIELDS.map(() => "?").join(", ")})`,
   );
   const inserted = database.prepare("SELECT sequence FROM commands WHERE rowid = ?");
   const updates = new Map<string, Database.Statement>();
@@ -101,6 +110,9 @@ export function commandsTable(database: Database.Database): CommandsTable {
       const { changes, lastInsertRowid } = insert.run([...values, workspaceId]);
       if (changes === 0) throw failure("WORKSPACE_NOT_FOUND", `There is no workspace "${workspaceId}"`);
       return (inserted.get([lastInsertRowid]) as { sequence: number }).sequence;
+    },
+    insertCommand(workspaceId, entry) {
+      insertWhole.run(FIELDS.map((field) => toValue(field, { ...entry, workspace_id: workspaceId }[field])));
     },
     endCommand(workspaceId, sequence, entry, activityAt) {
       const whole: Partial<JournalEntry> = { state: "done", ...entry };

@@ -8,6 +8,7 @@ import { migrate, refuseNewerSchema } from "./schema.ts";
 import { sessionTables } from "./session-tables.ts";
 import { snapshotsTable } from "./snapshots-table.ts";
 import { isBusy, toStoreFailure } from "./store-failure.ts";
+import { inTransaction } from "./transaction.ts";
 import { workspacesTable } from "./workspaces-table.ts";
 
 /** Two that open at the same moment may refuse each other; a moment later one of them gets it. */
@@ -66,6 +67,7 @@ function createStore(database: Database.Database): Store {
     ...snapshotsTable(database),
     ...sessionTables(database),
     ...commandsTable(database),
+    transaction: (work) => inTransaction(database, work),
     close: () => release(database),
   };
 }

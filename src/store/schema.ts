@@ -89,6 +89,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX events_of_workspace ON events (workspace_id, position);
   `,
   "ALTER TABLE workspaces ADD COLUMN idempotency_key TEXT",
+  "ALTER TABLE snapshots ADD COLUMN session TEXT",
 ];
 
 function schemaVersion(database: Database.Database): number {

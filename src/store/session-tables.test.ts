@@ -77,6 +77,36 @@ describe("a workspace's session", () => {
   });
 });
 
+describe("a larger transaction", () => {
+  it("is there as a whole, with commands under the numbers they had", () => {
+    const store = open();
+    store.insertWorkspace(workspace("ws-a"));
+    store.beginCommand("ws-a", entry());
+    store.transaction(() => {
+      store.resetWorkspace("ws-a", { resetCount: 1 });
+      store.putService("ws-a", service("web"));
+      store.insertCommand("ws-a", { ...entry({ workspace_id: "ws-other" }), sequence: 7, state: "running" });
+    });
+    expect(store.listRunningCommands().map((one) => [one.workspace_id, one.sequence])).toEqual([["ws-a", 7]]);
+    expect(store.beginCommand("ws-a", entry())).toBe(8);
+    expect(store.listServices("ws-a")).toEqual([service("web")]);
+  });
+
+  it("is not there at all when a part of it fails", () => {
+    const store = open();
+    store.insertWorkspace(workspace("ws-a"));
+    store.putService("ws-a", service("web"));
+    const broken = () =>
+      store.transaction(() => {
+        store.resetWorkspace("ws-a", { resetCount: 1 });
+        throw new Error("in the middle");
+      });
+    expect(broken).toThrow("in the middle");
+    expect(store.listServices("ws-a")).toEqual([service("web")]);
+    expect(store.findWorkspace("ws-a")?.resetCount).toBe(0);
+  });
+});
+
 describe("snapshots", () => {
   it("are found by name, listed oldest first, and have a name once", () => {
     open().insertWorkspace(workspace("ws-a"));

@@ -7,6 +7,7 @@ const COLUMNS = recordColumns<StoredSnapshot>({
   createdAt: { column: "created_at" },
   sizeBytes: { column: "size_bytes" },
   layers: { column: "layers", json: true },
+  session: { column: "session", json: true },
 });
 
 type SnapshotsTable = Pick<

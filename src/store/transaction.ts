@@ -1,7 +1,10 @@
 import type Database from "libsql";
 
-/** All of `work` or nothing. */
-export function inTransaction<Result>(database: Database.Database, work: () => Result): Result {
+/** All of `work` or nothing; within another transaction it is a part of that. */
+export const inTransaction = <Result>(database: Database.Database, work: () => Result): Result =>
+  database.inTransaction ? work() : transact(database, work);
+
+function transact<Result>(database: Database.Database, work: () => Result): Result {
   database.exec("BEGIN IMMEDIATE");
   try {
     const result = work();

@@ -1,6 +1,6 @@
 import { errnoOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
-import type { StoredWorkspace } from "../contracts/store.ts";
+import type { StoredSession, StoredWorkspace } from "../contracts/store.ts";
 import { type Config, DEFAULTS } from "../model/config.ts";
 import { failure } from "../model/error-codes.ts";
 import type { NetworkPolicy } from "../model/names.ts";
@@ -11,6 +11,7 @@ import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend, removeSandboxes, startSandbox } from "./sandbox.ts";
 import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
+import { writeSession } from "./session.ts";
 
 export interface CreateContext {
   readonly signal?: AbortSignal | undefined;
@@ -97,9 +98,13 @@ export async function bringUp(
   stored: StoredWorkspace,
   secrets: Secrets,
   context: CreateContext,
+  session: StoredSession | null = null,
 ): Promise<LiveWorkspace> {
   const { workspaceId } = stored;
-  deps.store.insertWorkspace(stored);
+  deps.store.transaction(() => {
+    deps.store.insertWorkspace(stored);
+    if (session) writeSession(deps.store, workspaceId, session);
+  });
   try {
     const onLost = (reason: string) => context.onLost(workspaceId, reason);
     const live = await startSandbox(deps, stored, {

@@ -1,11 +1,12 @@
-import type { StoredWorkspace } from "../contracts/store.ts";
+import type { StoredSession, StoredWorkspace } from "../contracts/store.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { type CreateContext, blankWorkspace, bringUp } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend, sandboxDirectory } from "./sandbox.ts";
 import type { Secrets } from "./secrets.ts";
-import { layersOf } from "./snapshots.ts";
+import { besideTheOther } from "./session.ts";
+import { findSnapshot } from "./snapshots.ts";
 
 /**
  * A new workspace over the layers of another: of a snapshot, or of what it is now. Its baseline is the parent's; its host name, machine id and everything
@@ -18,11 +19,15 @@ export async function forkWorkspace(
   secrets: Secrets,
   context: CreateContext,
 ): Promise<LiveWorkspace> {
-  const bring = (layers: string[]) => {
+  const bring = (layers: string[], session: StoredSession | null) => {
     const child: StoredWorkspace = { ...parent, ...blankWorkspace(deps), name: input.name ?? null, layers };
-    return bringUp(deps, child, secrets, context);
+    return bringUp(deps, child, secrets, context, session);
   };
-  if (input.snapshot !== undefined) return await bring(layersOf(deps, parent.workspaceId, input.snapshot));
+  if (input.snapshot !== undefined) {
+    const { layers, session } = findSnapshot(deps, parent.workspaceId, input.snapshot);
+    return await bring(layers, session && besideTheOther(session));
+  }
   const source = { directory: sandboxDirectory(deps.home, parent), layers: parent.layers };
-  return await deps.layers.add(getBackend(deps, parent.backend), source, bring, context.signal);
+  const backend = getBackend(deps, parent.backend);
+  return await deps.layers.add(backend, source, (layers) => bring(layers, null), context.signal);
 }

@@ -21,13 +21,23 @@ export async function adoptWorkspace(
   // SECURITY: nothing is taken out of a sandbox before its secrets are known, so that they can be redacted (G-17).
   const secrets = await recoverSecrets(stored, wall);
   const live = new LiveWorkspace({ workspaceId, wall, limits, secrets, onLost });
+  await takeUpSession(deps, live, alsoAdopt);
+  return live;
+}
+
+/** What runs in a sandbox and is in the store is followed again. Never rejects. */
+export async function takeUpSession(
+  deps: Dependencies,
+  live: LiveWorkspace,
+  alsoAdopt: (live: LiveWorkspace) => Promise<unknown>,
+): Promise<void> {
   try {
     await adoptCommands(deps, live);
     await alsoAdopt(live);
   } catch (error) {
+    const { workspaceId } = live;
     deps.log.warn("a sandbox does not answer as it should", { workspaceId, error: String(error) });
   }
-  return live;
 }
 
 /** The values are in the sandbox's memory, where the last daemon put them. */

@@ -2,7 +2,8 @@ import type { StoredWorkspace } from "../contracts/store.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { type SandboxContext, removeSandboxes, startSandbox } from "./sandbox.ts";
-import { layersOf } from "./snapshots.ts";
+import { writeSession } from "./session.ts";
+import { findSnapshot } from "./snapshots.ts";
 
 /**
  * A new sandbox for a workspace, on the layers of a snapshot. It runs before the old one is let go: when it cannot be started, nothing has changed. `letGo`
@@ -14,11 +15,8 @@ export async function resetWorkspace(
   snapshotName: string,
   context: SandboxContext & { letGo(): Promise<void> },
 ): Promise<LiveWorkspace> {
-  const next: StoredWorkspace = {
-    ...stored,
-    layers: layersOf(deps, stored.workspaceId, snapshotName),
-    generation: stored.generation + 1,
-  };
+  const { layers, session } = findSnapshot(deps, stored.workspaceId, snapshotName);
+  const next: StoredWorkspace = { ...stored, layers, generation: stored.generation + 1 };
   let live: LiveWorkspace;
   try {
     live = await startSandbox(deps, next, context);
@@ -29,15 +27,18 @@ export async function resetWorkspace(
   deps.journal.flush(); // what the old one still had to say
   const gone = context.letGo();
   const now = deps.clock.now();
-  deps.store.resetWorkspace(stored.workspaceId, {
-    layers: next.layers,
-    generation: next.generation,
-    wall: live.wall.record,
-    state: "started",
-    stateReason: null,
-    resetCount: stored.resetCount + 1,
-    sessionStartedAt: now,
-    lastActivityAt: now,
+  deps.store.transaction(() => {
+    deps.store.resetWorkspace(stored.workspaceId, {
+      layers: next.layers,
+      generation: next.generation,
+      wall: live.wall.record,
+      state: "started",
+      stateReason: null,
+      resetCount: stored.resetCount + 1,
+      sessionStartedAt: now,
+      lastActivityAt: now,
+    });
+    if (session) writeSession(deps.store, stored.workspaceId, session);
   });
   await gone;
   await removeSandboxes(deps, next, next.generation);

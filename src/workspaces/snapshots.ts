@@ -4,6 +4,7 @@ import type { Snapshot, SnapshotDeleted, SnapshotList, SnapshotMade } from "../m
 import type { Dependencies } from "./dependencies.ts";
 import { isLive } from "./layers.ts";
 import { getBackend, sandboxDirectory } from "./sandbox.ts";
+import { readSession } from "./session.ts";
 
 /** The first state of every workspace; it cannot be changed. */
 export const BASELINE = "baseline";
@@ -25,8 +26,9 @@ export async function createSnapshot(
       ...(name === BASELINE && { hint: "Choose another name: baseline is the workspace's first state" }),
     });
   }
+  const session = save ? readSession(deps, workspaceId) : null;
   const keep = (layers: string[], sizeBytes: number): StoredSnapshot => {
-    const made: StoredSnapshot = { snapshotName: name, createdAt: deps.clock.now(), sizeBytes, layers };
+    const made: StoredSnapshot = { snapshotName: name, createdAt: deps.clock.now(), sizeBytes, layers, session };
     deps.store.insertSnapshot(workspaceId, made);
     return made;
   };
@@ -78,12 +80,16 @@ export async function deleteSnapshot(
   return { workspace_id: workspaceId, snapshot_name: name, deleted: true };
 }
 
-/** The layers of a snapshot, over the baseline. */
-export function layersOf(deps: Dependencies, workspaceId: string, name: string): string[] {
-  if (name === BASELINE) return [];
+/** What a workspace goes back to: the layers over the baseline, and what ran. */
+export function findSnapshot(
+  deps: Dependencies,
+  workspaceId: string,
+  name: string,
+): Pick<StoredSnapshot, "layers" | "session"> {
+  if (name === BASELINE) return { layers: [], session: null };
   const snapshot = deps.store.findSnapshot(workspaceId, name);
   if (!snapshot) throw noSnapshot(workspaceId, name);
-  return snapshot.layers;
+  return snapshot;
 }
 
 const noSnapshot = (workspaceId: string, name: string) =>

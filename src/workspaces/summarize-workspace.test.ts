@@ -53,7 +53,7 @@ it("tells what happened, the last command included that is not in the store yet"
   const exported = { workspace_path: "/workspace/a", output_path: "/tmp/a", artifact_type: "file", at: 6 };
   store.insertEvent("ws-a", { kind: "export", ...exported });
   store.insertEvent("ws-a", { kind: "snapshot_create", at: 6, snapshot_name: "mid" });
-  store.insertSnapshot("ws-a", { snapshotName: "mid", createdAt: 6, sizeBytes: 40, layers: [] });
+  store.insertSnapshot("ws-a", { snapshotName: "mid", createdAt: 6, sizeBytes: 40, layers: [], session: null });
   const services = [
     { service_name: "db", state: "failed", exit_code: 3 },
     { service_name: "web", state: "running", exit_code: null },
@@ -104,7 +104,13 @@ it("is bounded, keeps the newest, and counts all", async () => {
       output_path: `/tmp/${index}`,
       artifact_type: "file",
     });
-    store.insertSnapshot("ws-a", { snapshotName: `s${index}`, createdAt: index, sizeBytes: 1, layers: [] });
+    store.insertSnapshot("ws-a", {
+      snapshotName: `s${index}`,
+      createdAt: index,
+      sizeBytes: 1,
+      layers: [],
+      session: null,
+    });
   }
   const paths = Array.from({ length: 300 }, (_, index) => `/workspace/${index}`);
   const { outcome, commands, edits, services, artifacts, snapshots, changes } = await summarize({

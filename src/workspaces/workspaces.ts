@@ -16,12 +16,13 @@ import { forkWorkspace } from "./fork-workspace.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { isVisible } from "./present.ts";
 import { moveWorkspace } from "./move-workspace.ts";
-import { adoptWorkspace } from "./recover.ts";
+import { adoptWorkspace, takeUpSession } from "./recover.ts";
 import { resetWorkspace } from "./reset-workspace.ts";
 import type { OutputSink } from "./running-command.ts";
 import { getBackend, haltSandbox, removeSandboxes, sandboxDirectory, startSandbox } from "./sandbox.ts";
 import { NO_SECRETS, redactError, type Secrets } from "./secrets.ts";
 import type { Services } from "./services/services.ts";
+import { isEmptySession, readSession } from "./session.ts";
 import type { Shells } from "./shells/shells.ts";
 import { BASELINE } from "./snapshots.ts";
 import { Turns } from "./turns.ts";
@@ -92,7 +93,9 @@ export class Workspaces extends WorkspaceRecords {
     return await this.turns.take(workspaceId, async () => {
       const secrets = this.#secrets.get(workspaceId) ?? NO_SECRETS;
       const parent = this.find(workspaceId);
-      return this.#adopted(await forkWorkspace(this.deps, parent, input, secrets, { ...context, onLost: this.#lost }));
+      const live = await forkWorkspace(this.deps, parent, input, secrets, { ...context, onLost: this.#lost });
+      await this.#takeUp(live);
+      return this.#adopted(live);
     });
   }
 
@@ -108,6 +111,7 @@ export class Workspaces extends WorkspaceRecords {
         progress,
         letGo: () => this.#letGo(workspaceId, "the workspace was reset", { discard: true }),
       });
+      await this.#takeUp(live);
       this.#live.set(workspaceId, live);
       this.deps.workChanged();
       const { resetCount } = this.find(workspaceId);
@@ -285,12 +289,20 @@ export class Workspaces extends WorkspaceRecords {
         return;
       }
       const onLost = (reason: string) => this.#lost(workspaceId, reason);
-      const alsoAdopt = (live: LiveWorkspace) => Promise.all([this.services.adopt(live), this.#shells.adopt(live)]);
-      this.#adoptions.begin(workspaceId, () => adoptWorkspace(this.deps, stored, wall, onLost, alsoAdopt));
+      this.#adoptions.begin(workspaceId, () => adoptWorkspace(this.deps, stored, wall, onLost, this.#alsoAdopt));
       await this.#adoptions.settled(workspaceId, ADOPTION_MS);
     } catch (error) {
       this.deps.log.warn("could not take up a workspace", { workspaceId, error: String(error) });
     }
+  }
+
+  readonly #alsoAdopt = (live: LiveWorkspace): Promise<unknown> =>
+    Promise.all([this.services.adopt(live), this.#shells.adopt(live)]);
+
+  /** Of a sandbox that goes on from a live snapshot: what ran then is known again. */
+  async #takeUp(live: LiveWorkspace): Promise<void> {
+    if (!isEmptySession(readSession(this.deps, live.workspaceId)))
+      await takeUpSession(this.deps, live, this.#alsoAdopt);
   }
 
   /** Takes the sandbox from its callers at once, then ends it. */

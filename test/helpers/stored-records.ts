@@ -50,6 +50,7 @@ export const snapshot = (name: string, fields: Partial<StoredSnapshot> = {}): St
   createdAt: 10.5,
   sizeBytes: 4096,
   layers: [],
+  session: null,
   ...fields,
 });
 

@@ -64,5 +64,5 @@ export function describeParity(setUp: ParitySetUp): void {
 
 /** The daemon is no sandbox, and its clients are none; a machine that waits to become one is none yet. */
 function sandboxProcesses(at: Installation): string[] {
-  return processesNaming(at.home).filter((line) => !/daemon\/main\.js|\/spare-machines\//.test(line));
+  return processesNaming(at.home).filter((line) => !/daemon\/main\.js|\/spare-(machines|copies)\//.test(line));
 }

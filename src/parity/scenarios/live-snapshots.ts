@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ParityContext } from "../context.ts";
 import { scenarios } from "../scenario.ts";
+import { getPage, web } from "../web-service.ts";
 
 /** Counts in memory, and shows it: a number that goes on tells that the process does. */
 const COUNTER =
@@ -29,6 +30,43 @@ async function goesOn(at: ParityContext, id: string, atSave: number): Promise<vo
   assert.ok(Math.abs(seconds - Date.now() / 1000) < 3, "the clock is right");
 }
 
+/** A workspace with a service, a shell and a command under way, saved with them. */
+async function savedSession(at: ParityContext): Promise<{ id: string; port: number; shell: string }> {
+  const id = await at.create({ network_policy: "egress+published-ports" });
+  const service = await at.client.startService(id, "web", { ...web, published_ports: [{ guest_port: 8080 }] });
+  const { shell_id: shell } = await at.client.openShell(id);
+  await at.client.writeShell(id, shell, { input: "kept=42; echo ready-$((1+1))" });
+  await at.eventually(async () => assert.ok((await at.client.readShell(id, shell)).output.includes("ready-2")));
+  const waiting = at.client.execWorkspace(id, {
+    command: "touch waits; while ! test -e go; do sleep 0.1; done; echo went",
+  });
+  waiting.catch(() => undefined); // it ends with the sandbox that is reset
+  await at.eventually(async () => assert.equal(await at.out(id, "ls waits"), "waits\n"));
+  await at.client.createSnapshot(id, "alive", { live: true });
+  return { id, port: service.published_ports[0]?.host_port ?? 0, shell };
+}
+
+/** What was saved is known: the service with its log and port, the shell with its variable, the command until its end. */
+async function isKnown(at: ParityContext, id: string, shell: string): Promise<number> {
+  const service = await at.client.statusService(id, "web");
+  assert.equal(service.state, "running");
+  assert.equal((await at.client.logsService(id, "web")).stdout, "listening\n");
+  const port = service.published_ports[0]?.host_port ?? 0;
+  assert.equal(await getPage(port), "served\n");
+  await at.client.writeShell(id, shell, { input: "echo back-$kept" });
+  await at.eventually(async () => assert.ok((await at.client.readShell(id, shell)).output.includes("back-42")));
+  const entry = async () =>
+    (await at.client.logsWorkspace(id)).entries.find(({ command }) => String(command).startsWith("touch waits"));
+  assert.equal((await entry())?.state, "running");
+  await at.out(id, "touch go");
+  await at.eventually(async () => {
+    const ended = await entry();
+    assert.deepEqual([ended?.state, ended?.stdout], ["done", "went\n"]);
+  });
+  assert.equal((await at.client.stopService(id, "web")).state, "stopped");
+  return port;
+}
+
 const needs = {
   capability: "live_snapshots",
   prepare: (at: ParityContext) => at.shared(),
@@ -43,6 +81,25 @@ export const LIVE_SNAPSHOT_SCENARIOS = scenarios("live snapshots", {
       await at.out(id, "echo second > state; rm /tmp/there; sleep 15", { timeout_seconds: 60 });
       await at.client.resetWorkspace(id, { snapshot: "alive" });
       await goesOn(at, id, atSave);
+    },
+  },
+  "its services, shells and commands are known after a reset, with their ports": {
+    needs,
+    run: async (at) => {
+      const { id, port, shell } = await savedSession(at);
+      await at.client.stopService(id, "web");
+      await at.client.closeShell(id, shell);
+      await at.client.resetWorkspace(id, { snapshot: "alive" });
+      assert.equal(await isKnown(at, id, shell), port);
+    },
+  },
+  "its services, shells and commands are known in a fork, with ports of its own": {
+    needs,
+    run: async (at) => {
+      const { id, port, shell } = await savedSession(at);
+      const fork = at.keep((await at.client.forkWorkspace(id, { snapshot: "alive" })).workspace_id);
+      assert.notEqual(await isKnown(at, fork, shell), port);
+      assert.equal(await getPage(port), "served\n");
     },
   },
   "a fork of it goes on from there too, and is another machine": {

@@ -1,19 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { StartServiceOptions } from "../../sdk/options.ts";
 import { scenarios } from "../scenario.ts";
-
-/** Answers every request with a line; Perl is in every environment. */
-const WEB = `use IO::Socket::INET; $| = 1; $SIG{PIPE} = 'IGNORE';
-my $s = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 8080, Listen => 5, ReuseAddr => 1) or die "listen: $!";
-print "listening\\n";
-while (my $c = $s->accept) { while (defined(my $h = <$c>)) { last if $h =~ /^\\r?\\n$/ }
-  my $b = "served\\n"; print $c "HTTP/1.1 200 OK\\r\\nContent-Length: " . length($b) . "\\r\\nConnection: close\\r\\n\\r\\n$b"; close $c }`;
-const web: Pick<StartServiceOptions, "command" | "readiness"> = {
-  command: ["perl", "-e", WEB],
-  readiness: { type: "http", url: "http://127.0.0.1:8080/" },
-};
+import { getPage, web } from "../web-service.ts";
 
 export const SERVICE_SCENARIOS = scenarios("services", {
   "a service is started, listed, read and stopped": async (at) => {
@@ -78,9 +67,8 @@ export const SERVICE_SCENARIOS = scenarios("services", {
     });
     const port = ports[0]?.host_port ?? 0;
     assert.equal(ports[0]?.host, "127.0.0.1");
-    const get = async () =>
-      await (await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: "close" } })).text();
-    assert.deepEqual(await Promise.all([get(), get(), get()]), ["served\n", "served\n", "served\n"]);
+    const pages = await Promise.all([getPage(port), getPage(port), getPage(port)]);
+    assert.deepEqual(pages, ["served\n", "served\n", "served\n"]);
     await at.client.stopService(id, "web");
     const socket = connect(port, "127.0.0.1");
     await assert.rejects(once(socket, "connect"), /ECONNREFUSED/);
