@@ -40,7 +40,6 @@ export interface WallRecord {
   readonly pid: number;
   /** Start time of that pid in clock ticks since boot, so that a reused pid is not taken for the wall. */
   readonly startTicks: string;
-  readonly executionMode: ExecutionMode;
   readonly [key: string]: unknown;
 }
 
@@ -52,7 +51,6 @@ export interface StopOptions {
 /** A running sandbox. */
 export interface Wall {
   readonly record: WallRecord;
-  readonly executionMode: ExecutionMode;
   /** A new connection to the guest program, which has said hello; may be called many times, also at once. */
   connect(signal?: AbortSignal): Promise<GuestClient>;
   /** Whether it has ended, or does so within that time: a connection breaks a moment before its process is gone. */
@@ -84,6 +82,8 @@ export interface BackendCapabilities {
 /** A way to wall off an environment. */
 export interface Backend {
   readonly name: string;
+  /** The channel to the guest program, as users are told. */
+  readonly executionMode: ExecutionMode;
   readonly capabilities: BackendCapabilities;
   /** Says whether it works here, proved by starting something. */
   probe(ociRuntime: string | undefined): Promise<BackendProbe>;

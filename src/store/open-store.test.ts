@@ -41,7 +41,7 @@ function reopen(): Store {
 
 describe("workspaces", () => {
   it("come back from the disk as they were", () => {
-    const wall = { kind: "bwrap", pid: 42, startTicks: "77", executionMode: "guest_socket", deep: { a: [1] } } as const;
+    const wall = { kind: "bwrap", pid: 42, startTicks: "77", deep: { a: [1] } } as const;
     const stored = workspace("ws-a", {
       name: "first",
       wall,

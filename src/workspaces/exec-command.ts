@@ -160,7 +160,7 @@ export function blankResult(live: LiveWorkspace, command: Command, cwd: string):
     stderr_truncated: false,
     timed_out: false,
     duration_ms: 0,
-    execution_mode: live.wall.executionMode,
+    execution_mode: live.executionMode,
   };
 }
 

@@ -4,7 +4,7 @@ import type { GuestClient } from "../guest/client.ts";
 import { GuestFiles } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult } from "../model/exec.ts";
-import { AGENT } from "../model/names.ts";
+import { AGENT, type ExecutionMode } from "../model/names.ts";
 import type { RunningCommand } from "./running-command.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -21,6 +21,7 @@ export interface AdoptedCommand {
 export interface LiveOptions {
   readonly workspaceId: string;
   readonly wall: Wall;
+  readonly executionMode: ExecutionMode;
   readonly limits: WallLimits;
   readonly secrets: Secrets;
   /** Called once when the sandbox ends by itself. */
@@ -31,6 +32,7 @@ export interface LiveOptions {
 export class LiveWorkspace {
   readonly workspaceId: string;
   readonly wall: Wall;
+  readonly executionMode: ExecutionMode;
   readonly limits: WallLimits;
   readonly secrets: Secrets;
   readonly commands = new Map<number, RunningCommand>();
@@ -43,6 +45,7 @@ export class LiveWorkspace {
   constructor(options: LiveOptions) {
     this.workspaceId = options.workspaceId;
     this.wall = options.wall;
+    this.executionMode = options.executionMode;
     this.limits = options.limits;
     this.secrets = options.secrets;
     this.#onLost = options.onLost;

@@ -1,9 +1,11 @@
 import type { StoredWorkspace } from "../contracts/store.ts";
+import type { ExecutionMode } from "../model/names.ts";
 import type { Workspace } from "../model/workspace.ts";
 
 /** The wire form of a stored workspace. `creating` and `deleting` are not shown to anybody. */
 export function presentWorkspace(
   stored: StoredWorkspace,
+  executionMode: ExecutionMode,
   counts: { commands: number; services: number; runningServices: number },
 ): Workspace {
   return {
@@ -18,7 +20,7 @@ export function presentWorkspace(
     created_at: stored.createdAt,
     last_activity_at: stored.lastActivityAt,
     expires_at: stored.lastActivityAt + stored.ttlSeconds,
-    execution_mode: stored.wall?.executionMode ?? "guest_socket",
+    execution_mode: executionMode,
     vcpu_count: stored.limits.vcpuCount,
     mem_mib: stored.limits.memMib,
     command_count: counts.commands,

@@ -1,7 +1,9 @@
 import type { Wall } from "../contracts/backend.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
+import type { ExecutionMode } from "../model/names.ts";
 import { adoptCommands } from "./adopt-commands.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { executionModeOf } from "./execution-mode.ts";
 import { LiveWorkspace } from "./live-workspace.ts";
 import { rootFiles } from "./sandbox.ts";
 import { NO_SECRETS, SECRETS_FOLDER, Secrets } from "./secrets.ts";
@@ -19,8 +21,9 @@ export async function adoptWorkspace(
 ): Promise<LiveWorkspace> {
   const { workspaceId, limits } = stored;
   // SECURITY: nothing is taken out of a sandbox before its secrets are known, so that they can be redacted (G-17).
-  const secrets = await recoverSecrets(stored, wall);
-  const live = new LiveWorkspace({ workspaceId, wall, limits, secrets, onLost });
+  const executionMode = executionModeOf(deps, stored.backend);
+  const secrets = await recoverSecrets(stored, wall, executionMode);
+  const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost });
   await takeUpSession(deps, live, alsoAdopt);
   return live;
 }
@@ -41,10 +44,14 @@ export async function takeUpSession(
 }
 
 /** The values are in the sandbox's memory, where the last daemon put them. */
-async function recoverSecrets(stored: StoredWorkspace, wall: Wall): Promise<Secrets> {
+async function recoverSecrets(
+  { workspaceId, limits, ...stored }: StoredWorkspace,
+  wall: Wall,
+  executionMode: ExecutionMode,
+): Promise<Secrets> {
   if (stored.secrets.length === 0) return NO_SECRETS;
-  const { workspaceId, limits } = stored;
-  const bare = new LiveWorkspace({ workspaceId, wall, limits, secrets: NO_SECRETS, onLost: () => undefined });
+  const onLost = () => undefined;
+  const bare = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets: NO_SECRETS, onLost });
   try {
     const files = await rootFiles(bare);
     const values = new Map<string, string>();

@@ -47,9 +47,12 @@ export async function startSandbox(
     limits: stored.limits,
     ociRuntime: stored.ociRuntime ?? undefined,
   };
-  const wall = await getBackend(deps, stored.backend).start(spec, context.signal);
+  const backend = getBackend(deps, stored.backend);
+  const wall = await backend.start(spec, context.signal);
   const { workspaceId, limits } = stored;
-  const live = new LiveWorkspace({ workspaceId, wall, limits, secrets: context.secrets, onLost: context.onLost });
+  const { executionMode } = backend;
+  const { secrets, onLost } = context;
+  const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost });
   try {
     await provision(live);
     return live;

@@ -6,6 +6,7 @@ import { WORKSPACE_ID } from "../model/names.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { Workspace, WorkspaceList } from "../model/workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { executionModeOf } from "./execution-mode.ts";
 import { isVisible, presentWorkspace } from "./present.ts";
 import type { Services } from "./services/services.ts";
 
@@ -69,7 +70,11 @@ export class WorkspaceRecords {
   #present(stored: StoredWorkspace): Workspace {
     const { total, running } = this.services.counts(stored.workspaceId);
     const commands = this.deps.store.countCommands(stored.workspaceId);
-    return presentWorkspace(stored, { commands, services: total, runningServices: running });
+    return presentWorkspace(stored, executionModeOf(this.deps, stored.backend), {
+      commands,
+      services: total,
+      runningServices: running,
+    });
   }
 
   #notFound(id: string): ClocheError {

@@ -79,7 +79,7 @@ describe("live snapshots", () => {
       await expect(at.sdk.createSnapshot(other, "up", { live: true })).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
       expect((await at.sdk.listSnapshots(other)).count).toBe(1);
       const { workspace_id: id } = await at.sdk.createWorkspace(VM);
-      await at.sdk.stopWorkspace(id);
+      expect((await at.sdk.stopWorkspace(id)).execution_mode).toBe("guest_serial");
       await expect(at.sdk.createSnapshot(id, "up", { live: true })).rejects.toMatchObject({
         code: "WORKSPACE_NOT_RUNNING",
       });

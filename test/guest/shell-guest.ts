@@ -57,6 +57,7 @@ export class ShellGuest implements AsyncDisposable {
     return new LiveWorkspace({
       workspaceId: "ws-test",
       wall: wall as Wall,
+      executionMode: "guest_socket",
       limits: { vcpuCount: 1, memMib: 1024, pids: 4096, diskMib: undefined },
       secrets: new Secrets(new Map(Object.entries(secrets))),
       onLost: () => undefined,

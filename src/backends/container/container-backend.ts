@@ -23,6 +23,7 @@ import { WallProcess, launchWall, logTail, recordedProcess } from "./wall-proces
 /** The embedded backend: bubblewrap around an overlay, or an OCI runtime when asked. */
 export class ContainerBackend implements Backend {
   readonly name = "container";
+  readonly executionMode = "guest_socket";
   readonly capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false };
   readonly #idMap: IdMap;
   readonly #cgroups: Cgroups;
@@ -73,7 +74,6 @@ export class ContainerBackend implements Backend {
         kind: ociRuntime ?? "bubblewrap",
         ...wall.outer,
         inner,
-        executionMode: "guest_socket",
         socket,
       };
       return new ContainerWall(directory, record, wall, first);

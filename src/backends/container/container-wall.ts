@@ -2,7 +2,6 @@ import { join } from "node:path";
 import type { ProcessIdentity } from "../../base/process-identity.ts";
 import type { Wall, WallRecord } from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
-import type { ExecutionMode } from "../../model/names.ts";
 import { connectGuest } from "../../walls/guest-socket.ts";
 import type { WallProcess } from "./wall-process.ts";
 
@@ -14,7 +13,6 @@ export interface ContainerRecord extends WallRecord {
 
 export class ContainerWall implements Wall {
   readonly record: ContainerRecord;
-  readonly executionMode: ExecutionMode;
   readonly #directory: string;
   readonly #process: WallProcess;
   /** The connection that proved that the guest answers; the first caller gets it. */
@@ -23,7 +21,6 @@ export class ContainerWall implements Wall {
   constructor(directory: string, record: ContainerRecord, process: WallProcess, first?: GuestClient) {
     this.#directory = directory;
     this.record = record;
-    this.executionMode = record.executionMode;
     this.#process = process;
     this.#first = first;
   }

@@ -44,6 +44,7 @@ export interface DockerBackendOptions {
 /** Containers of a Docker engine on this host, each with the guest program as its first process. */
 export class DockerBackend implements Backend {
   readonly name = "docker";
+  readonly executionMode = "guest_socket";
   readonly capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false };
   readonly #home: string;
   readonly #idMap: IdMap;
@@ -134,7 +135,8 @@ export class DockerBackend implements Backend {
     if (!record) return;
     const { address, name, process } = record;
     const engine = DockerEngine.at(address, this.#env);
-    if (process) await new DockerWall(directory, { ...BLANK, ...process, address, container: name }, { engine }).stop();
+    if (process)
+      await new DockerWall(directory, { kind: "docker", ...process, address, container: name }, { engine }).stop();
     else await engine.killContainer(name);
   }
 
@@ -207,12 +209,10 @@ export class DockerBackend implements Backend {
     const { address } = engine.endpoint;
     writeEngineRecord(directory, { address, name: containerName(this.#home, workspaceId), process });
     await restoreNameFiles(first, rootfs.root, ociRuntime);
-    const record: DockerRecord = { ...BLANK, ...process, address, container: state.Id };
+    const record: DockerRecord = { kind: "docker", ...process, address, container: state.Id };
     return new DockerWall(directory, record, { engine, first });
   }
 }
-
-const BLANK = { kind: "docker", executionMode: "guest_socket" } as const;
 
 /** The volume can only go after the container that mounts it. */
 async function removeFromEngine(engine: DockerEngine, name: string): Promise<void> {

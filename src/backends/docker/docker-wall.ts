@@ -3,7 +3,6 @@ import { isProcessAlive, signalProcess } from "../../base/process-identity.ts";
 import type { Wall, WallRecord } from "../../contracts/backend.ts";
 import { DockerEngine } from "../../docker-engine/engine.ts";
 import type { GuestClient } from "../../guest/client.ts";
-import type { ExecutionMode } from "../../model/names.ts";
 import { connectGuest } from "../../walls/guest-socket.ts";
 import { GUEST_SOCKET, doorFolder } from "./container-config.ts";
 
@@ -20,7 +19,6 @@ const LOOK_AGAIN_MS = 5;
 /** A container whose first process is the guest program. It is asked through its socket, and lives on without the engine. */
 export class DockerWall implements Wall {
   readonly record: DockerRecord;
-  readonly executionMode: ExecutionMode;
   readonly #directory: string;
   readonly #engine: DockerEngine;
   /** The connection that proved that the guest answers; the first caller gets it. */
@@ -29,7 +27,6 @@ export class DockerWall implements Wall {
   constructor(directory: string, record: DockerRecord, options: { engine?: DockerEngine; first?: GuestClient } = {}) {
     this.#directory = directory;
     this.record = record;
-    this.executionMode = record.executionMode;
     this.#engine = options.engine ?? DockerEngine.at(record.address);
     this.#first = options.first;
   }

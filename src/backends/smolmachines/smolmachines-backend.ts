@@ -57,6 +57,7 @@ export interface SmolmachinesOptions {
  */
 export class SmolmachinesBackend implements Backend {
   readonly name = "smolmachines";
+  readonly executionMode = "guest_socket";
   readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: false, machineFiles: true };
   readonly #homeId: string;
   readonly #idMap: IdMap;
@@ -114,7 +115,7 @@ export class SmolmachinesBackend implements Backend {
       await machine.copyProgram(signal);
       await machine.fill([spec.baseline, ...spec.layers], this.#idMap, signal);
       const first = await machine.lodge(signal);
-      const wallRecord: WallRecord = { kind: "smolvm", ...identity, executionMode: "guest_socket" };
+      const wallRecord: WallRecord = { kind: "smolvm", ...identity };
       return new SmolmachinesWall(directory, wallRecord, machine, first);
     } catch (error) {
       await machine.stop().catch(() => undefined); // why it did not start says more

@@ -3,7 +3,6 @@ import { isClocheError } from "../../base/errors.ts";
 import { isProcessAlive } from "../../base/process-identity.ts";
 import type { Wall, WallRecord } from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
-import type { ExecutionMode } from "../../model/names.ts";
 import { connectGuest } from "../../walls/guest-socket.ts";
 import { type Machine, hostSocket } from "./machine.ts";
 
@@ -11,7 +10,6 @@ const LOOK_AGAIN_MS = 20;
 
 export class SmolmachinesWall implements Wall {
   readonly record: WallRecord;
-  readonly executionMode: ExecutionMode;
   readonly #directory: string;
   readonly #machine: Machine;
   /** The connection that proved that the guest answers; the first caller gets it. */
@@ -19,7 +17,6 @@ export class SmolmachinesWall implements Wall {
 
   constructor(directory: string, record: WallRecord, machine: Machine, first?: GuestClient) {
     this.record = record;
-    this.executionMode = record.executionMode;
     this.#directory = directory;
     this.#machine = machine;
     this.#first = first;

@@ -49,6 +49,7 @@ interface VmRecord extends WallRecord {
  */
 export class VmBackend implements Backend {
   readonly name = "vm";
+  readonly executionMode = "guest_serial";
   readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: true };
   readonly #starter: MachineStarter;
   readonly #idMap: IdMap;
@@ -87,7 +88,6 @@ export class VmBackend implements Backend {
     const record: VmRecord = {
       kind: "qemu",
       ...thawed.process.identity,
-      executionMode: "guest_socket",
       ...{ memory, environment, seed, shape, qemu: qemu.version },
     };
     this.#ports.set(spec.directory, thawed.ports);

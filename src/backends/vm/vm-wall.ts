@@ -2,7 +2,6 @@ import { within } from "../../base/deadline.ts";
 import type { StopOptions, Wall, WallRecord } from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { failure } from "../../model/error-codes.ts";
-import type { ExecutionMode } from "../../model/names.ts";
 import type { GuestPorts } from "./guest-ports.ts";
 import type { MachineProcess } from "./machine-process.ts";
 
@@ -11,7 +10,6 @@ const SHUTDOWN_MS = 10_000;
 
 export class VmWall implements Wall {
   readonly record: WallRecord;
-  readonly executionMode: ExecutionMode;
   readonly #process: MachineProcess;
   readonly #ports: GuestPorts;
   /** The connection that proved that the guest answers; the first caller gets it. */
@@ -19,7 +17,6 @@ export class VmWall implements Wall {
 
   constructor(record: WallRecord, process: MachineProcess, ports: GuestPorts, first?: GuestClient) {
     this.record = record;
-    this.executionMode = record.executionMode;
     this.#process = process;
     this.#ports = ports;
     this.#first = first;

@@ -17,6 +17,7 @@ export const COMMAND_SCENARIOS = scenarios("commands", {
     const result = await at.sh(id, "echo out; echo err >&2; printf '\\303\\244'");
     assert.deepEqual([result.stdout, result.stderr], ["out\nä", "err\n"]);
     assert.match(result.execution_mode, /^guest_/);
+    assert.equal((await at.client.statusWorkspace(id)).execution_mode, result.execution_mode);
   },
   "the exit code is the command's own": async (at) => {
     const id = await at.shared();

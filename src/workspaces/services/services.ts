@@ -4,6 +4,7 @@ import type { NetworkPolicy } from "../../model/names.ts";
 import type { OperationInput } from "../../model/operations.ts";
 import type { Service, ServiceList, ServiceLogs } from "../../model/service.ts";
 import type { Dependencies } from "../dependencies.ts";
+import { executionModeOf } from "../execution-mode.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
 import { planService } from "./plan-service.ts";
 import { PublishedPort } from "./published-port.ts";
@@ -209,8 +210,8 @@ export class Services {
   }
 
   #present(workspaceId: string, live: LiveWorkspace | undefined, record: StoredService): Service {
-    const wall = live?.wall ?? this.#deps.store.findWorkspace(workspaceId)?.wall;
-    return presentService(workspaceId, record, wall?.executionMode ?? "guest_socket");
+    const backend = this.#deps.store.findWorkspace(workspaceId)?.backend ?? "";
+    return presentService(workspaceId, record, live?.executionMode ?? executionModeOf(this.#deps, backend));
   }
 }
 

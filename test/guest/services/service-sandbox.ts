@@ -145,10 +145,9 @@ export class ServiceSandbox implements AsyncDisposable {
   }
 
   #newLive(secrets: Record<string, string>): LiveWorkspace {
-    const record: WallRecord = { kind: "test", pid: 0, startTicks: "0", executionMode: "guest_socket" };
+    const record: WallRecord = { kind: "test", pid: 0, startTicks: "0" };
     const wall: Wall = {
       record,
-      executionMode: "guest_socket",
       connect: async () => await GuestClient.connect(await this.#socket()),
       hasEnded: () => Promise.resolve(this.#hasEnded()),
       stop: () => this.kill(),
@@ -156,6 +155,7 @@ export class ServiceSandbox implements AsyncDisposable {
     return new LiveWorkspace({
       workspaceId: WORKSPACE_ID,
       wall,
+      executionMode: "guest_socket",
       limits: { vcpuCount: 1, memMib: 512, pids: 4096, diskMib: undefined },
       secrets: new Secrets(new Map(Object.entries(secrets))),
       onLost: () => undefined,
