@@ -40,11 +40,7 @@ export async function chooseAccelerator(
   qemu: Qemu,
   boot: BootFiles,
 ): Promise<Acceleration> {
-  const hostBoot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
-  const versions = createHash("sha256")
-    .update(JSON.stringify([qemu.version, boot.digest, hostBoot]))
-    .digest("hex");
-  const file = await cache.make(`accelerators/${versions.slice(0, 32)}`, async (path) => {
+  const file = await cache.make(answerName(qemu.version, boot.digest), async (path) => {
     const problem = whyNotUsable() ?? (await tryToBoot("kvm", images, idMap, qemu, boot));
     const emulated = problem === undefined ? undefined : await tryToBoot("tcg", images, idMap, qemu, boot);
     if (emulated !== undefined)
@@ -58,6 +54,15 @@ export async function chooseAccelerator(
     await writeFile(path, JSON.stringify(answer));
   });
   return JSON.parse(readFileSync(file, "utf8")) as Acceleration;
+}
+
+/** The name in the cache of the answer for this boot of the host. */
+export function answerName(qemuVersion: string, boot: string): string {
+  const hostBoot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  const versions = createHash("sha256")
+    .update(JSON.stringify([qemuVersion, boot, hostBoot]))
+    .digest("hex");
+  return `accelerators/${versions.slice(0, 32)}`;
 }
 
 function whyNotUsable(): string | undefined {

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isClocheError, messageOf } from "../../base/errors.ts";
@@ -9,6 +9,8 @@ import type {
   Backend,
   BackendProbe,
   PrepareOptions,
+  PruneKeep,
+  Removed,
   Wall,
   WallLimits,
   WallRecord,
@@ -27,6 +29,7 @@ import { ensureKernel } from "./kernel.ts";
 import { LookingFolder, MachineFolder, type MachineOrigin } from "./machine-folder.ts";
 import { MachineProcess, recordedMachine } from "./machine-process.ts";
 import { type Qemu, findQemu } from "./qemu.ts";
+import { pruneCache } from "./prune-cache.ts";
 import { saveMachine, takeSavedMachine } from "./saved-machine.ts";
 import { type Spare, SpareMachines } from "./spare-machines.ts";
 import { ensureTemplate, type Template } from "./template.ts";
@@ -75,6 +78,9 @@ interface Tools {
   readonly acceleration: Acceleration;
 }
 
+/** Somebody has cleaned up the cache between a look at it and the start of a machine from it. */
+class PrunedMeanwhile extends Error {}
+
 /**
  * Machines of QEMU, thawed from a template that has booted once. Nothing of the host's file system is shared with one: it gets disks, and what it wrote is
  * asked for. See `docs/backends/vm.md`.
@@ -90,6 +96,8 @@ export class VmBackend implements Backend {
   readonly #ports = new Map<string, GuestPorts>();
   readonly #spares: SpareMachines;
   #boot: Promise<BootFiles> | undefined;
+  /** How many sandboxes are being started. */
+  #starting = 0;
 
   constructor({ home, cache, idMap, log }: VmOptions) {
     this.#spares = new SpareMachines(home, log);
@@ -121,6 +129,19 @@ export class VmBackend implements Backend {
   }
 
   async start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Wall> {
+    this.#starting++;
+    try {
+      return await this.#start(spec, signal);
+    } catch (error) {
+      if (!(error instanceof PrunedMeanwhile)) throw error;
+      this.#log.info("the cache was cleaned up meanwhile, so once more", { workspace: spec.workspaceId });
+      return await this.#start(spec, signal);
+    } finally {
+      this.#starting--;
+    }
+  }
+
+  async #start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Wall> {
     const { rootfs, limits, machine } = spec;
     const tools = await this.#tools({ signal });
     const folder = new MachineFolder(spec.directory);
@@ -177,6 +198,12 @@ export class VmBackend implements Backend {
     await removeTree(directory);
   }
 
+  async prune(keep: PruneKeep): Promise<Removed[]> {
+    // One that waits is nobody's, and keeps its template in use; not while one of them may be on its way to a sandbox.
+    if (this.#starting === 0) await this.#spares.clear();
+    return await pruneCache(this.#cache, this.#images, keep);
+  }
+
   async recover(): Promise<void> {
     await this.#spares.clear();
   }
@@ -227,6 +254,10 @@ export class VmBackend implements Backend {
 
   async #resume(tools: Tools, machine: string, folder: MachineFolder, names: Names): Promise<Started> {
     const frozen = await takeSavedMachine(machine, tools.qemu.version, folder);
+    if (!existsSync(frozen.environment))
+      throw failure("SANDBOX_START_FAILED", "The environment of the saved machine is gone from the cache", {
+        hint: "Reset to a snapshot without its processes",
+      });
     folder.writeOrigin({ rootfs: names.rootfs, limits: names.limits });
     return { frozen, thawed: await thaw(await this.#options(tools, frozen, folder, names)) };
   }
@@ -241,6 +272,9 @@ export class VmBackend implements Backend {
       if (spare) return { frozen: template, thawed: await this.#takeOver(spare, options) };
       await folder.copyDisk(template.disk, folder.hasDisk ? folder.spare : folder.disk, names.signal);
       return { frozen: template, thawed: await thaw(options) };
+    } catch (error) {
+      const parts = [template.memory, template.environment, tools.boot.initrd];
+      throw parts.every((path) => existsSync(path)) ? error : new PrunedMeanwhile("a part", { cause: error });
     } finally {
       this.#spares.wish(template.memory, async (place) => {
         await place.copyDisk(template.disk, place.disk);
@@ -277,6 +311,8 @@ export class VmBackend implements Backend {
 
   async #tools(options: PrepareOptions): Promise<Tools> {
     const qemu = await findQemu();
+    // Another installation that shares the cache may have cleaned it up.
+    if (this.#boot && !existsSync((await this.#boot).initrd)) this.#boot = undefined;
     this.#boot ??= this.#bootFiles(options).catch((error: unknown) => {
       this.#boot = undefined;
       throw error;
