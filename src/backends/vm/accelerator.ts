@@ -74,6 +74,15 @@ function whyNotUsable(): string | undefined {
   }
 }
 
+async function booted(folder: string): Promise<void> {
+  const control = await ControlPort.connect(join(folder, CONTROL_SOCKET));
+  try {
+    await control.expect("booted");
+  } finally {
+    control.close();
+  }
+}
+
 /** Why no machine boots; nothing when one does. */
 async function tryToBoot(
   accelerator: Accelerator,
@@ -103,15 +112,9 @@ async function tryToBoot(
     });
     const machine = await launchMachine(folder, command, user);
     try {
-      const control = await ControlPort.connect(join(folder, CONTROL_SOCKET));
       const most = PROBE_MS[accelerator];
-      await whileItLives(
-        machine,
-        most,
-        control.expect("booted"),
-        () => new Error(`no machine booted within ${most / 1000} seconds`),
-      );
-      control.close();
+      const late = () => new Error(`no machine booted within ${most / 1000} seconds`);
+      await whileItLives(machine, most, booted(folder), late);
     } finally {
       await machine.process.kill();
     }
