@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -43,7 +43,7 @@ class Pair implements AsyncDisposable {
   }
 }
 
-describe("env prune and what the backend vm keeps", () => {
+describe("env prune and what the backend vm keeps", { timeout: 300_000 }, () => {
   const VM = { environment: "debian:12", backend: "vm" } as const;
   let pair: Pair;
   beforeAll(() => {
@@ -113,6 +113,27 @@ describe("env prune and what the backend vm keeps", () => {
     await one.sdk.deleteWorkspace(next);
   });
 });
+
+it("a machine whose template another home removes at that very moment is started all the same", async () => {
+  const bin = mkdtempSync(join(tmpdir(), "cl-pp-"));
+  const cache = makeOwnCache(mkdtempSync(join(tmpdir(), "cl-pc-")));
+  // The first copy of a disk after the file was put there finds that nothing is left to copy.
+  const armed = join(bin, "armed");
+  const script = `#!/bin/sh\n[ ! -e ${armed} ] || { rm ${armed}; rm -r ${cache}/vm/templates/*; }\nexec /usr/bin/cp "$@"\n`;
+  writeFileSync(join(bin, "cp"), script, { mode: 0o755 });
+  const at = new Installation("pp", { CLOCHE_CACHE: cache, PATH: `${bin}:${process.env["PATH"] ?? ""}` });
+  const create = async () => (await at.sdk.createWorkspace({ environment: "debian:12", backend: "vm" })).workspace_id;
+  try {
+    await create();
+    await at.sdk.stopDaemon(); // and with it the machine that waits
+    writeFileSync(armed, "");
+    expect(await sh(at, await create(), "echo there")).toBe("there");
+    expect(existsSync(armed)).toBe(false);
+  } finally {
+    await at[Symbol.asyncDispose]();
+    for (const folder of [bin, cache]) await removeTree(folder);
+  }
+}, 300_000);
 
 describe("env prune and the images of the backend docker", () => {
   const docker = useDockerEngine();
