@@ -11,7 +11,7 @@ export const WORKSPACE: PositionalSpec = {
 
 export const ENVIRONMENT: PositionalSpec = {
   name: "ENVIRONMENT",
-  description: "What is in the workspace's system, as in `cloche env list` (default: host)",
+  description: "What is in the workspace's system, as in `cloche env list` (default: host, or debian:12 in machines)",
   optional: true,
   completes: "environment",
 };

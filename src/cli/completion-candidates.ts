@@ -1,4 +1,5 @@
 import type { Cloche } from "../sdk/cloche.ts";
+import { BUILT_IN_BACKENDS } from "../model/vocabulary.ts";
 import type { CommandShape, CommandTree } from "./command.ts";
 import { childrenOf, findCommand } from "./command-tree.ts";
 import { escapeName } from "./escape.ts";
@@ -112,6 +113,8 @@ async function valuesOf(
 ): Promise<Found> {
   if (spec.choices) return spec.choices.map((text) => ({ text, description: "" }));
   if (spec.completes === "host-path") return FILES;
+  // To ask for others would have every one of them tried.
+  if (spec.completes === "backend") return BUILT_IN_BACKENDS.map((text) => ({ text, description: "" }));
   return spec.completes === undefined ? [] : await askDaemon(spec.completes, await connect(), words[0]);
 }
 

@@ -249,7 +249,15 @@ describe("results", () => {
       limits: [],
       capabilities: { host_folders: true, oci_runtime: true, live_snapshots: false, machine_files: false },
     };
-    const health = { healthy: false, version: "1", home: "/h", cache: "/c", backends: [backend], environments: [] };
+    const health = {
+      healthy: false,
+      default_backend: "container",
+      version: "1",
+      home: "/h",
+      cache: "/c",
+      backends: [backend],
+      environments: [],
+    };
     const { code, stdout } = await call(["doctor"], { client: { doctor: () => Promise.resolve(health) } });
     expect(code).toBe(1);
     expect(stdout).toMatch(/✗ container .* bwrap is missing/);

@@ -9,6 +9,20 @@ export interface PrepareOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What a backend has to leave of what it keeps, besides what it finds in use itself. */
+export interface PruneKeep {
+  /** Digests of the environments that are built. */
+  readonly environments: ReadonlySet<string>;
+  /** Trees that workspaces of this home stand on. */
+  readonly baselines: ReadonlySet<string>;
+}
+
+/** Something that was removed, by a name that tells what it was. */
+export interface Removed {
+  readonly name: string;
+  readonly sizeBytes: number;
+}
+
 /** Limits that a wall is asked to enforce; a limit the host cannot hold is left out by the caller after `probe`. */
 export interface WallLimits {
   readonly vcpuCount: number;
@@ -109,6 +123,11 @@ export interface Backend {
   halt(workspaceId: string, directory: string): Promise<void>;
   /** Removes what a workspace left: processes, cgroups, layers. Works after any crash and without a record. Idempotent. */
   remove(workspaceId: string, directory: string): Promise<void>;
+  /**
+   * Removes what it has made of environments and seeds and nobody needs any more, or an older version of it has; every bit of it can be made again. What a
+   * sandbox runs on, a snapshot needs, or somebody is making stays, also that of other homes.
+   */
+  prune?(keep: PruneKeep): Promise<Removed[]>;
   /** Before the first verb of a daemon: ends what an earlier one kept for itself. */
   recover?(): Promise<void>;
   /** With the daemon: lets go of what is nobody's; sandboxes go on. */

@@ -24,6 +24,8 @@ export interface Environments {
     options: { progress?: ReportProgress | undefined; signal?: AbortSignal | undefined },
   ): Promise<Rootfs>;
   inspect(name: string): Promise<EnvironmentDetail>;
+  /** Of all that is built, older builds too. */
+  digests(): Promise<Set<string>>;
   /** Removes built environments that are not in `inUse`. */
-  prune(inUse: ReadonlySet<string>): Promise<EnvironmentsPruned>;
+  prune(inUse: ReadonlySet<string>): Promise<EnvironmentsPruned["removed"]>;
 }

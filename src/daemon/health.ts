@@ -1,6 +1,7 @@
 import type { Places } from "../base/paths.ts";
 import { DEFAULTS } from "../model/config.ts";
 import type { BackendHealth, Health } from "../model/health.ts";
+import type { OperationInput } from "../model/operations.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
 
 /** What `cloche doctor` tells: each backend proved by starting something, each environment by looking. */
@@ -8,7 +9,7 @@ export async function checkHealth(
   deps: Dependencies,
   places: Places,
   version: string,
-  ociRuntime: string | undefined,
+  { backend: asked, oci_runtime: ociRuntime }: OperationInput<"doctor">,
 ): Promise<Health> {
   const config = deps.config();
   const backends = await Promise.all(
@@ -24,9 +25,10 @@ export async function checkHealth(
       return { name, ...probe, limits: [...limits], capabilities };
     }),
   );
-  const chosen = config.backend ?? DEFAULTS.backend;
+  const chosen = asked ?? config.backend ?? DEFAULTS.backend;
   return {
     healthy: backends.some((one) => one.name === chosen && one.available),
+    default_backend: chosen,
     version,
     home: places.home,
     cache: places.cache,

@@ -89,7 +89,7 @@ export class DockerEngine {
     });
   }
 
-  async listImages(labels: Labels): Promise<{ Id: string; RepoTags: string[] | null }[]> {
+  async listImages(labels: LabelFilter): Promise<{ Id: string; RepoTags: string[] | null; Size: number }[]> {
     return await this.#client.call("GET", "/images/json", { query: { filters: filterBy(labels) } });
   }
 

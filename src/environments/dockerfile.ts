@@ -1,7 +1,7 @@
 import { runBuildCommand } from "./build-process.ts";
 import { digestOf, type BuildContext, type EnvironmentDefinition, type EnvironmentFamily } from "./definition.ts";
 import { exportImage } from "./docker-image.ts";
-import { walkTree } from "./walk-tree.ts";
+import { walkTree } from "../base/walk-tree.ts";
 import { errnoOf } from "../base/errors.ts";
 import { DockerEngine } from "../docker-engine/engine.ts";
 import { failure } from "../model/error-codes.ts";

@@ -51,11 +51,12 @@ export class EnvironmentCache {
 
   /** Of everything that is built. */
   async names(): Promise<string[]> {
-    const entries = (await this.#entries()).filter(
-      (entry) => !entry.startsWith(".") && entry.endsWith(`-${this.#kind}`),
-    );
-    const built = await Promise.all(entries.map((entry) => this.#read(join(this.folder, entry))));
-    return [...new Set(built.flatMap((one) => one?.name ?? []))].sort();
+    return [...new Set((await this.#built()).map(({ name }) => name))].sort();
+  }
+
+  /** Of everything that is built. */
+  async digests(): Promise<Set<string>> {
+    return new Set((await this.#built()).map(({ digest }) => digest));
   }
 
   /** Every finished build of a name, the newest first. */
@@ -105,6 +106,14 @@ export class EnvironmentCache {
       throw error;
     }
     await removeTree(grave);
+  }
+
+  async #built(): Promise<Built[]> {
+    const entries = (await this.#entries()).filter(
+      (entry) => !entry.startsWith(".") && entry.endsWith(`-${this.#kind}`),
+    );
+    const built = await Promise.all(entries.map((entry) => this.#read(join(this.folder, entry))));
+    return built.filter((one) => one !== undefined);
   }
 
   #temporaryPrefix(name: string): string {

@@ -7,7 +7,7 @@ import { EnvironmentCache, type Built } from "./environment-cache.ts";
 import { createHostDefinition } from "./host.ts";
 import { machineFileFamily } from "./machine-file.ts";
 import { isMountedAnywhere } from "./mounted-anywhere.ts";
-import { measureTree } from "./walk-tree.ts";
+import { measureTree } from "../base/walk-tree.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
@@ -148,7 +148,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     };
   }
 
-  async function prune(inUse: ReadonlySet<string>): Promise<EnvironmentsPruned> {
+  async function prune(inUse: ReadonlySet<string>): Promise<EnvironmentsPruned["removed"]> {
     const removed: EnvironmentsPruned["removed"] = [];
     await cache.prepare();
     for (const { name } of await known()) {
@@ -166,12 +166,13 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
         await lock.release();
       }
     }
-    return { removed, freed_bytes: removed.reduce((sum, one) => sum + one.size_bytes, 0) };
+    return removed;
   }
 
   return {
     ensure,
     prune,
+    digests: () => cache.digests(),
     list: async () => Promise.all((await known()).map(describe)),
     inspect: async (name) => {
       const definition = get(name);

@@ -1,7 +1,7 @@
 import { createHostDefinition } from "./host.ts";
 import { ETC_ALLOWLIST } from "./host-allowlist.ts";
 import { FILES, LINKS } from "./system-files.ts";
-import { walkTree } from "./walk-tree.ts";
+import { walkTree } from "../base/walk-tree.ts";
 import { currentIdMap } from "../base/id-map.ts";
 import { execFileSync } from "node:child_process";
 import {

@@ -1,5 +1,5 @@
 import { unpackRootfs } from "./rootfs-tar.ts";
-import { walkTree } from "./walk-tree.ts";
+import { walkTree } from "../base/walk-tree.ts";
 import { currentIdMap, SHIFT_BASE, type IdMap } from "../base/id-map.ts";
 import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

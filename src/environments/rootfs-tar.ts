@@ -1,7 +1,7 @@
 import { runBuildCommand } from "./build-process.ts";
 import type { BuildContext } from "./definition.ts";
 import { addSystemFiles } from "./system-files.ts";
-import { walkTree } from "./walk-tree.ts";
+import { walkTree } from "../base/walk-tree.ts";
 import type { IdMap } from "../base/id-map.ts";
 import { chmod, lchown, rm } from "node:fs/promises";
 

@@ -21,7 +21,23 @@ export interface EnvironmentDetail extends Environment {
   packages: string[];
 }
 
+export interface RemovedItem {
+  name: string;
+  /** What it took on the disk. */
+  size_bytes: number;
+}
+
 export interface EnvironmentsPruned {
-  removed: { name: string; size_bytes: number }[];
+  removed: RemovedItem[];
+  /** What backends had made of environments and seeds, and nobody needs any more. */
+  backends: BackendPruned[];
+  /** All together. */
   freed_bytes: number;
+}
+
+export interface BackendPruned {
+  name: string;
+  removed: RemovedItem[];
+  /** Why it could not clean up; null when it could. */
+  problem: string | null;
 }

@@ -31,7 +31,10 @@ export interface BackendCapabilityNames {
 }
 
 export interface Health {
+  /** Whether the default backend works. */
   healthy: boolean;
+  /** The backend of whoever names none. */
+  default_backend: string;
   version: string;
   home: string;
   cache: string;

@@ -11,3 +11,6 @@ export const NETWORK_POLICIES = ["off", "egress", "egress+published-ports"] as c
 export const WORKSPACE_STATES = ["started", "stopped", "failed"] as const;
 export const EXECUTION_MODES = ["guest_socket", "guest_serial", "guest_vsock", "guest_stdio"] as const;
 export const ARTIFACT_TYPES = ["file", "directory", "symlink"] as const;
+
+/** The backends that come with cloche, in the order in which they are told. */
+export const BUILT_IN_BACKENDS = ["container", "docker", "vm", "smolmachines"] as const;

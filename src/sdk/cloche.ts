@@ -295,7 +295,8 @@ export class Cloche implements AsyncDisposable {
   }
 
   async doctor(options: CallOptions = {}): Promise<Health> {
-    return await this.#ask("doctor", { oci_runtime: this.#env["CLOCHE_OCI_RUNTIME"] || undefined }, options);
+    const { backend, oci_runtime } = onThisHost({}, this.#env);
+    return await this.#connection.call("doctor", { backend, oci_runtime }, options);
   }
 
   /** Never starts a daemon. */

@@ -79,6 +79,10 @@ export class Layers {
     try {
       const sizeBytes = await fill(this.path(id));
       return await keep([...below.filter((layer) => !isMachine(layer)), id], sizeBytes);
+    } catch (error) {
+      // What cannot be removed now is garbage, and goes later.
+      if (!this.#store.listLayers().has(id)) await removeTree(this.path(id)).catch(() => undefined);
+      throw error;
     } finally {
       this.#fresh.delete(id);
     }

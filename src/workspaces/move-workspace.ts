@@ -21,7 +21,7 @@ export async function moveWorkspace(
   const { stored: parent } = from;
   if (input.seed_path !== undefined) {
     throw failure("INVALID_ARGUMENT", "A workspace is made from another workspace or from a seed, not from both", {
-      hint: "Leave out seed_path, or from_workspace",
+      hint: "Leave out the seed (--seed-path), or the workspace (--from-workspace)",
     });
   }
   const backend = getBackend(deps, input.backend ?? parent.backend);

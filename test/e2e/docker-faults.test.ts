@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { createServer } from "node:http";
+import { connect, createServer as createSocketServer } from "node:net";
 import { hostname, release } from "node:os";
 import { describe, expect, it } from "vitest";
 import { useDockerEngine } from "../helpers/docker-engine.ts";
@@ -13,6 +14,12 @@ const withDocker = (body: (at: Installation) => Promise<void>, env: NodeJS.Proce
 async function expectNothingLeft(at: Installation): Promise<void> {
   expect(await at.sdk.listWorkspaces()).toEqual({ count: 0, workspaces: [] });
   expect(await docker.engine.leftovers()).toEqual([]);
+}
+
+/** Removes the images of environments from the engine. */
+async function forgetImages(): Promise<void> {
+  const images = (await docker.engine.docker("images", "-q", "cloche/environment")).split("\n").filter(Boolean);
+  if (images.length > 0) await docker.engine.docker("rmi", "--force", ...new Set(images));
 }
 
 /** What a caller sees of a failed create: the code, the next step, and nothing left. */
@@ -131,7 +138,88 @@ describe("an engine that cannot be used", () => {
   });
 });
 
+/** A socket before the real engine: kills the engine as soon as it has been sent a call that matches, once. */
+async function killingEngineAt(call: RegExp, body: (at: Installation) => Promise<void>): Promise<void> {
+  await withDocker(async (at) => {
+    const path = at.path("k.sock");
+    let killed: Promise<void> | undefined;
+    const server = createSocketServer((client) => {
+      const engine = connect(docker.engine.host.replace("unix://", ""));
+      for (const [from, to] of [
+        [client, engine],
+        [engine, client],
+      ] as const)
+        from.once("error", () => to.destroy()).once("close", () => to.destroy());
+      client.on("data", (chunk: Buffer) => {
+        engine.write(chunk);
+        if (killed === undefined && call.test(chunk.toString("latin1"))) killed = docker.engine.kill();
+      });
+      engine.pipe(client);
+    });
+    await new Promise<void>((done) => server.listen(path, done));
+    Object.assign(at.env, { DOCKER_HOST: `unix://${path}` });
+    try {
+      await body(at);
+      expect(killed).toBeDefined();
+    } finally {
+      await killed;
+      await docker.engine.revive();
+      try {
+        // What the engine had made goes when it is back.
+        expect((await at.cli(["run", "--", "echo", "back"])).stdout).toBe("back\n");
+        await eventually(async () => expect(await docker.engine.leftovers()).toEqual([]));
+      } finally {
+        await new Promise((done) => server.close(done));
+      }
+    }
+  });
+}
+
 describe("an engine that dies", () => {
+  it.each([
+    ["while it takes an image", /^POST \S*\/images\/create/],
+    ["while it makes a container", /^POST \S*\/containers\/create/],
+    ["while it starts one", /^POST \S*\/containers\/\w+\/start/],
+  ])(
+    "%s: the create is told and undone, other workspaces go on, and nothing is left when it is back",
+    async (_when, call) => {
+      await forgetImages();
+      await killingEngineAt(call, async (at) => {
+        const { workspace_id: other } = await at.sdk.createWorkspace({ environment: "host", backend: "container" });
+        const created = await at.cli(["workspace", "create", "host", "--json"]);
+        expect(created.json()["error"]).toMatchObject({
+          code: "BACKEND_UNAVAILABLE",
+          message: expect.stringMatching(/went away|No Docker engine answers/) as string,
+          hint: expect.stringMatching(/docker/) as string,
+        });
+        expect(created.code).toBe(125);
+        expect((await at.sdk.listWorkspaces()).workspaces.map((one) => one.workspace_id)).toEqual([other]);
+        expect((await at.sdk.execWorkspace(other, { command: "echo on" })).stdout).toBe("on\n");
+        await at.sdk.deleteWorkspace(other);
+      });
+    },
+  );
+
+  it("in the middle of a command: the command runs to its end, and its caller has all of it", async () => {
+    await withDocker(async (at) => {
+      const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
+      const command = "touch /tmp/runs; until [ -e /tmp/go ]; do sleep 0.05; done; echo done; exit 7";
+      const running = at.sdk.execWorkspace(id, { command });
+      await eventually(async () => {
+        expect((await at.sdk.execWorkspace(id, { command: "ls /tmp/runs" })).exit_code).toBe(0);
+      });
+      await docker.engine.kill();
+      try {
+        await at.sdk.execWorkspace(id, { command: "touch /tmp/go" });
+        expect(await running).toMatchObject({ stdout: "done\n", exit_code: 7 });
+      } finally {
+        await docker.engine.revive();
+      }
+      await at.sdk.deleteWorkspace(id);
+      await expectNothingLeft(at);
+    });
+  });
+
   it("takes no sandbox with it: commands go on, and a delete waits for its return", async () => {
     await withDocker(async (at) => {
       const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
@@ -186,6 +274,24 @@ describe("what is removed behind our back", () => {
     });
   });
 
+  it("a container in which a command runs: its caller is told, and the workspace starts anew with its files", async () => {
+    await withDocker(async (at) => {
+      const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
+      const running = at.sdk.execWorkspace(id, { command: "echo kept > file; touch /tmp/runs; sleep 60" });
+      running.catch(() => undefined); // looked at below
+      await eventually(async () => {
+        expect((await at.sdk.execWorkspace(id, { command: "ls /tmp/runs" })).exit_code).toBe(0);
+      });
+      await docker.engine.docker("rm", "-f", await docker.engine.docker("ps", "--format", "{{.Names}}"));
+      await expect(running).rejects.toMatchObject({ code: "SANDBOX_LOST", hint: expect.any(String) as string });
+      await eventually(async () => expect((await at.sdk.statusWorkspace(id)).state).toBe("failed"));
+      await at.sdk.startWorkspace(id);
+      expect((await at.sdk.execWorkspace(id, { command: "cat file" })).stdout).toBe("kept\n");
+      await at.sdk.deleteWorkspace(id);
+      await expectNothingLeft(at);
+    });
+  });
+
   it("a stopped container: the workspace starts all the same, with its /workspace", async () => {
     await withDocker(async (at) => {
       const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
@@ -200,8 +306,7 @@ describe("what is removed behind our back", () => {
   it("the image of an environment: the next create imports it again", async () => {
     await withDocker(async (at) => {
       await at.sdk.run({ environment: "host", command: "true" });
-      const images = await docker.engine.docker("images", "-q", "cloche/environment");
-      await docker.engine.docker("rmi", "--force", ...images.split("\n"));
+      await forgetImages();
       expect((await at.sdk.run({ environment: "host", command: "echo again" })).stdout).toBe("again\n");
     });
   });

@@ -10,7 +10,7 @@ import { removeTree } from "../../src/base/remove-tree.ts";
 import { createDebianDefinition } from "../../src/environments/debian.ts";
 import type { EnvironmentDefinition } from "../../src/environments/definition.ts";
 import { createEnvironments } from "../../src/environments/environments.ts";
-import { walkTree } from "../../src/environments/walk-tree.ts";
+import { walkTree } from "../../src/base/walk-tree.ts";
 import { processesNaming } from "../helpers/installation.ts";
 import { useSandbox } from "../helpers/sandbox.ts";
 

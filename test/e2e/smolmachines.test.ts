@@ -46,11 +46,18 @@ describe("a smolvm that does not do its part", () => {
       "permission denied",
     ],
     ["prints garbage at the start", { garbage: ["start"] }, "SANDBOX_START_FAILED", "named no process"],
+    ["dies when it has made a machine", { die: ["create"] }, "SANDBOX_START_FAILED", "killed"],
+    ["dies when it has started one", { die: ["start"] }, "SANDBOX_START_FAILED", "killed"],
+    ["dies when it has copied", { die: ["cp"] }, "SANDBOX_START_FAILED", "killed"],
     ["cannot copy", { fail: { cp: "agent is gone" } }, "SANDBOX_START_FAILED", "agent is gone"],
   ])("because it %s: a clear error, nothing left, others unharmed", async (_what, faults, code, words) => {
     const before = await ids();
     smolvm.misbehave(faults);
-    await expect(create()).rejects.toThrow(failing(code, words));
+    await expect(create()).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(words) as string,
+      hint: expect.any(String) as string,
+    });
     smolvm.misbehave({});
     expect(await ids()).toEqual(before);
     expect(await smolvm.machines()).toEqual([]);
@@ -94,7 +101,7 @@ describe("a smolvm that does not do its part", () => {
     await unharmed();
   });
 
-  it("because it is too old, or not installed: doctor and a creation say what to install", async () => {
+  it("because it is too old, prints garbage, or is not installed: doctor and a creation say what to install", async () => {
     const other = new Installation("sx", { ...smolvm.env, PATH: process.env["PATH"] });
     try {
       const { backends, healthy } = await other.sdk.doctor();
@@ -111,9 +118,21 @@ describe("a smolvm that does not do its part", () => {
     }
     const old = new Installation("so", smolvm.env);
     try {
-      smolvm.misbehave({ version: "smolvm 0.8.0" });
-      const refused = old.sdk.createWorkspace({ backend: "smolmachines", environment: "debian:12" });
-      await expect(refused).rejects.toThrow(failing("BACKEND_UNAVAILABLE", "smolvm 0.8.0 is too old"));
+      for (const [version, words] of [
+        ["smolvm 0.8.0", "smolvm 0.8.0 is too old"],
+        ["<html>502</html>", '"smolvm --version" printed "<html>502</html>"'],
+      ] as const) {
+        smolvm.misbehave({ version });
+        const refused = old.sdk.createWorkspace({ backend: "smolmachines", environment: "debian:12" });
+        await expect(refused).rejects.toThrow(failing("BACKEND_UNAVAILABLE", words));
+        const { backends } = await old.sdk.doctor();
+        expect(backends.find(({ name }) => name === "smolmachines")).toMatchObject({
+          available: false,
+          detail: words,
+          hint: expect.stringContaining("Install smolvm 1.8.0") as string,
+        });
+      }
+      expect((await old.sdk.listWorkspaces()).count).toBe(0);
     } finally {
       await old[Symbol.asyncDispose]();
     }

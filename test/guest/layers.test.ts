@@ -33,8 +33,7 @@ const shown = async (sandbox: Sandbox) =>
   (await sandbox.files.changes()).map(({ status, path }) => `${status} ${path}`);
 const leftovers = () => readdirSync(join(walls.home, "copies")).filter((name) => name.endsWith(".tmp"));
 
-const isInstalled = (name: string) => ["/usr/bin", "/usr/sbin"].some((folder) => existsSync(join(folder, name)));
-const RUNTIMES = [undefined, ...["runc"].filter(isInstalled)];
+const RUNTIMES = [undefined, "runc"];
 
 describe("layers over the baseline", () => {
   it.each(RUNTIMES)("stack up as they were copied from running sandboxes (%s)", async (runtime) => {
@@ -61,7 +60,7 @@ describe("layers over the baseline", () => {
     for (const { wall } of [one, two, three]) await wall.stop();
   });
 
-  it.runIf(isInstalled("runsc"))("stack up under gVisor", async () => {
+  it("stack up under gVisor", async () => {
     const one = await walls.start([], "runsc");
     await one.sh("echo 1 > one; rm gone; echo c > dir/c");
     await copy(one, "runsc-1");

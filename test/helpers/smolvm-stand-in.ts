@@ -13,6 +13,8 @@ export interface SmolvmFaults {
   hang?: string[];
   garbage?: string[];
   fail?: Record<string, string>;
+  /** Killed at the end of its work. */
+  die?: string[];
 }
 
 /** The stand-in for `smolvm`, with a data folder of its own. */

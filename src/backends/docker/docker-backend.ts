@@ -10,6 +10,8 @@ import type {
   Backend,
   BackendProbe,
   PrepareOptions,
+  PruneKeep,
+  Removed,
   Wall,
   WallLimits,
   WallRecord,
@@ -148,6 +150,12 @@ export class DockerBackend implements Backend {
     }
     removeLinks(this.#links(containerName(this.#home, workspaceId)));
     await removeTree(directory);
+  }
+
+  /** Of the engine that is configured now; where none answers there is nothing to remove. */
+  async prune({ environments }: PruneKeep): Promise<Removed[]> {
+    const usable = await this.#engines.get(undefined, undefined).catch(() => undefined);
+    return usable ? await this.#images.prune(usable.engine, environments) : [];
   }
 
   #links(name: string): string {

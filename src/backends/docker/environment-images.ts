@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import type { Log } from "../../base/log.ts";
-import type { PrepareOptions } from "../../contracts/backend.ts";
+import type { PrepareOptions, Removed } from "../../contracts/backend.ts";
 import type { Rootfs } from "../../contracts/environment.ts";
 import type { DockerEngine } from "../../docker-engine/engine.ts";
 import { isRefusal, refused } from "../../docker-engine/engine-failure.ts";
 import { failure } from "../../model/error-codes.ts";
-import { environmentLabels } from "./labels.ts";
+import { ANY_ENVIRONMENT, environmentLabels } from "./labels.ts";
 
 const REPOSITORY = "cloche/environment";
 const DIGEST_LENGTH = 12;
@@ -54,6 +54,22 @@ export class EnvironmentImages {
     this.#imports.delete(`${engine.endpoint.address} ${this.reference(rootfs)}`);
   }
 
+  /** Removes the images of environments whose digest is not among these; one that a container stands on stays, whoever's it is. */
+  async prune(engine: DockerEngine, digests: ReadonlySet<string>): Promise<Removed[]> {
+    const kept = new Set([...digests].map((digest) => this.#ending(digest)));
+    const isOld = (tag: string) =>
+      tag.startsWith(`${REPOSITORY}:`) && tag.endsWith(`-${this.#kind}`) && !kept.has(endingOf(tag));
+    const removed: Removed[] = [];
+    for (const { RepoTags, Size } of await engine.listImages(ANY_ENVIRONMENT)) {
+      for (const tag of (RepoTags ?? []).filter(isOld)) {
+        if (!(await removeUnlessUsed(engine, tag))) continue;
+        this.#imports.delete(`${engine.endpoint.address} ${tag}`);
+        removed.push({ name: `docker image ${tag}`, sizeBytes: Size });
+      }
+    }
+    return removed;
+  }
+
   async #import(engine: DockerEngine, rootfs: Rootfs, { progress, signal }: PrepareOptions): Promise<void> {
     if (await engine.findImage(this.reference(rootfs), signal)) return;
     progress?.({ step: `importing ${rootfs.name} into the Docker engine` });
@@ -92,15 +108,25 @@ export class EnvironmentImages {
       .replace(/[^A-Za-z0-9.]/g, "_")
       .replace(/^\.+/, "")
       .slice(0, NAME_LENGTH);
-    return `${safe}-${digest.slice(0, DIGEST_LENGTH)}-${this.#kind}`;
+    return `${safe}-${this.#ending(digest)}`;
+  }
+
+  #ending(digest: string): string {
+    return `${digest.slice(0, DIGEST_LENGTH)}-${this.#kind}`;
   }
 }
 
-async function removeUnlessUsed(engine: DockerEngine, reference: string): Promise<void> {
+/** Of a tag: the digest and the kind. A name has no dash. */
+const endingOf = (tag: string): string => tag.split("-").slice(-2).join("-");
+
+/** Whether it is gone. */
+async function removeUnlessUsed(engine: DockerEngine, reference: string): Promise<boolean> {
   try {
     await engine.removeImage(reference);
+    return true;
   } catch (error) {
     if (!isRefusal(error, 409)) throw error;
+    return false;
   }
 }
 

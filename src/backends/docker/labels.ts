@@ -22,5 +22,8 @@ export const containerLabels = (home: string, workspaceId: string, directory: st
 
 export const environmentLabels = (name: string): Labels => ({ [ENVIRONMENT]: name });
 
+/** Finds the images of all environments. */
+export const ANY_ENVIRONMENT = { [ENVIRONMENT]: undefined };
+
 /** The folder of the sandbox that something belongs to. */
 export const directoryOf = (labels: Labels | null): string | undefined => labels?.[DIRECTORY];

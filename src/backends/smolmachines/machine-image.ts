@@ -1,10 +1,12 @@
 import { mkdir, readdir, rename } from "node:fs/promises";
+import { errnoOf } from "../../base/errors.ts";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { randomName } from "../../base/ids.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { removeTree } from "../../base/remove-tree.ts";
-import type { PrepareOptions } from "../../contracts/backend.ts";
+import { measureTree } from "../../base/walk-tree.ts";
+import type { PrepareOptions, Removed } from "../../contracts/backend.ts";
 import type { Rootfs } from "../../contracts/environment.ts";
 import { copyUnmapped } from "../../walls/layer-stream.ts";
 
@@ -42,6 +44,31 @@ export class MachineImages {
       await removeTree(copy);
       throw error;
     }
+  }
+
+  /** Names of the copies, which are the digests of their environments. */
+  async names(): Promise<string[]> {
+    try {
+      return (await readdir(this.#folder)).filter((name) => !name.endsWith(".tmp"));
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return [];
+      throw error;
+    }
+  }
+
+  /** Removes copies that are not among these, and what nobody makes any more. */
+  async prune(kept: ReadonlySet<string>): Promise<Removed[]> {
+    const removed: Removed[] = [];
+    for (const name of (await this.names()).filter((one) => !kept.has(one))) {
+      const image = join(this.#folder, name);
+      const doomed = join(this.#folder, `${process.pid}-${randomName(8)}.tmp`);
+      const sizeBytes = await measureTree(image);
+      await rename(image, doomed); // first, so that nobody takes half of it for the whole
+      await removeTree(doomed);
+      removed.push({ name: `smolmachines/${name}`, sizeBytes });
+    }
+    if (existsSync(this.#folder)) await this.#clear();
+    return removed;
   }
 
   /** What a process left that was killed in the middle of a copy. */

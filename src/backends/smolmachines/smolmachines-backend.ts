@@ -12,6 +12,8 @@ import type {
   Backend,
   BackendProbe,
   PrepareOptions,
+  PruneKeep,
+  Removed,
   Wall,
   WallLimits,
   WallRecord,
@@ -34,6 +36,8 @@ import { SmolmachinesWall } from "./smolmachines-wall.ts";
 const MAX_SOCKET_BYTES = 107;
 const HOME_LABEL = "cloche.home";
 const WORKSPACE_LABEL = "cloche.workspace";
+/** The digest of the environment, by which a machine of any home keeps the copy that it was made from. */
+const IMAGE_LABEL = "cloche.image";
 const ROOT = { uid: 0, gid: 0 };
 
 const LIMITS: readonly LimitHealth[] = [
@@ -157,6 +161,14 @@ export class SmolmachinesBackend implements Backend {
     await removeTree(directory);
   }
 
+  /** Where it cannot be told which machines there are, every copy may be in use. */
+  async prune({ environments }: PruneKeep): Promise<Removed[]> {
+    if ((await this.#images.names()).length === 0) return [];
+    const machines = (await this.#smolvm.list()).filter(({ labels }) => labels[HOME_LABEL] !== undefined);
+    const used = machines.map(({ labels }) => labels[IMAGE_LABEL]).filter((digest) => digest !== undefined);
+    return await this.#images.prune(new Set([...environments, ...used]));
+  }
+
   /** Machines of this home whose sandbox's folder is gone, or that a killed daemon was trying; once for each daemon. Never rejects. */
   async #removeOrphans(): Promise<void> {
     try {
@@ -191,7 +203,7 @@ export class SmolmachinesBackend implements Backend {
     await writeMachineRecord(directory, record);
     const { vcpuCount, memMib } = limits;
     const socket = { guest: GUEST_SOCKET, host };
-    const labels = this.#labels(workspaceId);
+    const labels = { ...this.#labels(workspaceId), [IMAGE_LABEL]: spec.rootfs.digest };
     await this.#smolvm.run(createArguments({ name, image, vcpuCount, memMib, labels, socket }), {
       deadlineMs: this.#smolvm.deadlines.copyMs, // it may copy the image
       signal,

@@ -8,6 +8,8 @@ import { listArguments, statusArguments, versionArguments } from "./smolvm-argum
 /** The first with rootfs folders, sockets, labels and names by a flag. */
 const OLDEST = "1.8.0";
 const INSTALL_HINT = `Install smolvm ${OLDEST} or newer, and see that it is in the PATH of whoever starts the daemon`;
+/** The code of a call that a signal has ended. */
+const KILLED = 137;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_SHOWN = 300;
 
@@ -131,7 +133,10 @@ export class Smolvm {
       child.once("close", (code, killedBy) => {
         settle();
         if (ended) fail(ended);
-        else done({ code: code ?? (killedBy ? 137 : 1), stdout: output.stdout(), stderr: output.stderr() });
+        else {
+          const stderr = `${output.stderr()}${killedBy === null ? "" : `\nit was killed by ${killedBy}`}`;
+          done({ code: code ?? KILLED, stdout: output.stdout(), stderr });
+        }
       });
       if (input) feed(child, input, end);
     });

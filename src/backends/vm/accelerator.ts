@@ -40,11 +40,7 @@ export async function chooseAccelerator(
   qemu: Qemu,
   boot: BootFiles,
 ): Promise<Acceleration> {
-  const hostBoot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
-  const versions = createHash("sha256")
-    .update(JSON.stringify([qemu.version, boot.digest, hostBoot]))
-    .digest("hex");
-  const file = await cache.make(`accelerators/${versions.slice(0, 32)}`, async (path) => {
+  const file = await cache.make(answerName(qemu.version, boot.digest), async (path) => {
     const problem = whyNotUsable() ?? (await tryToBoot("kvm", images, idMap, qemu, boot));
     const emulated = problem === undefined ? undefined : await tryToBoot("tcg", images, idMap, qemu, boot);
     if (emulated !== undefined)
@@ -60,12 +56,30 @@ export async function chooseAccelerator(
   return JSON.parse(readFileSync(file, "utf8")) as Acceleration;
 }
 
+/** The name in the cache of the answer for this boot of the host. */
+export function answerName(qemuVersion: string, boot: string): string {
+  const hostBoot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  const versions = createHash("sha256")
+    .update(JSON.stringify([qemuVersion, boot, hostBoot]))
+    .digest("hex");
+  return `accelerators/${versions.slice(0, 32)}`;
+}
+
 function whyNotUsable(): string | undefined {
   try {
     accessSync(DEVICE, constants.R_OK | constants.W_OK);
     return undefined;
   } catch {
     return `${DEVICE} is not there, or not for this user`;
+  }
+}
+
+async function booted(folder: string): Promise<void> {
+  const control = await ControlPort.connect(join(folder, CONTROL_SOCKET));
+  try {
+    await control.expect("booted");
+  } finally {
+    control.close();
   }
 }
 
@@ -98,15 +112,9 @@ async function tryToBoot(
     });
     const machine = await launchMachine(folder, command, user);
     try {
-      const control = await ControlPort.connect(join(folder, CONTROL_SOCKET));
       const most = PROBE_MS[accelerator];
-      await whileItLives(
-        machine,
-        most,
-        control.expect("booted"),
-        () => new Error(`no machine booted within ${most / 1000} seconds`),
-      );
-      control.close();
+      const late = () => new Error(`no machine booted within ${most / 1000} seconds`);
+      await whileItLives(machine, most, booted(folder), late);
     } finally {
       await machine.process.kill();
     }

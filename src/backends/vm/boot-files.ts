@@ -24,7 +24,7 @@ export interface BootFiles {
 
 export async function ensureBootFiles(cache: VmCache, kernel: Kernel): Promise<BootFiles> {
   const program = await readGuestProgram();
-  const digest = createHash("sha256").update(kernel.version).update("\0").update(program).digest("hex").slice(0, 20);
+  const digest = digestOf(kernel, program);
   const folder = await cache.make(`boot/${digest}`, async (path) => {
     const modules = moduleFiles(kernel, NEEDED_MODULES);
     await mkdir(path, { mode: 0o755 });
@@ -40,6 +40,14 @@ export async function ensureBootFiles(cache: VmCache, kernel: Kernel): Promise<B
   });
   return { digest, kernel: kernel.image, initrd: join(folder, "initrd"), kernelHead: join(folder, "kernel-head") };
 }
+
+/** Of the boot files that there are, or would be made. */
+export async function bootDigest(kernel: Kernel): Promise<string> {
+  return digestOf(kernel, await readGuestProgram());
+}
+
+const digestOf = ({ version }: Kernel, program: Buffer): string =>
+  createHash("sha256").update(version).update("\0").update(program).digest("hex").slice(0, 20);
 
 /** Its boot sector, its setup code and one sector more. */
 function headOf(image: Buffer): Buffer {

@@ -25,21 +25,40 @@ export class DiskImages {
     this.#idMap = idMap;
   }
 
+  /** In the cache. */
+  environmentName(digest: string): string {
+    return `environments/${digest}-${this.#idMap.kind}`;
+  }
+
+  /** Whether it is an environment's name that could be one of ours: another user's differ in the owners of their files. */
+  isOwn(name: string): boolean {
+    return name.endsWith(`-${this.#idMap.kind}`);
+  }
+
+  /** The names in the cache of what the disks of any machine are copied from. */
+  get common(): string[] {
+    return [FRESH_DISK, EMPTY_DISK];
+  }
+
   /** The environment as a read-only file system. */
   async environment({ digest, root }: Rootfs, signal?: AbortSignal): Promise<string> {
-    const name = `environments/${digest}-${this.#idMap.kind}`;
+    const name = this.environmentName(digest);
     return await this.#cache.make(name, (path) => this.#pack(root, path, { uid: 0, gid: 0 }, signal), { signal });
   }
 
   /** A seed as a read-only file system; nothing when there is nothing in it. A seed never changes. */
   async seed(tree: string, signal?: AbortSignal): Promise<string | undefined> {
     if (readdirSync(tree).length === 0) return undefined;
+    return await this.#cache.make(this.seedName(tree), (path) => this.#pack(tree, path, AGENT, signal), { signal });
+  }
+
+  /** In the cache. */
+  seedName(tree: string): string {
     const { ino, mtimeMs } = statSync(tree);
     const digest = createHash("sha256")
       .update(JSON.stringify([tree, ino, mtimeMs, this.#idMap.kind]))
       .digest("hex");
-    const name = `seeds/${digest.slice(0, 40)}`;
-    return await this.#cache.make(name, (path) => this.#pack(tree, path, AGENT, signal), { signal });
+    return `seeds/${digest.slice(0, 40)}`;
   }
 
   /** A disk with an empty file system, to be copied. */

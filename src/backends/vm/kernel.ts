@@ -6,6 +6,7 @@ import { failure } from "../../model/error-codes.ts";
 import { runTool } from "./run-tool.ts";
 import type { VmCache } from "./vm-cache.ts";
 
+const FETCHED = "kernels/debian-12-cloud";
 const PACKAGE = "linux-image-cloud-amd64";
 
 /** A kernel for machines, with its modules. */
@@ -24,7 +25,7 @@ export async function ensureKernel(
 ): Promise<Kernel> {
   if (given) return findKernel(given);
   const folder = await cache.make(
-    "kernels/debian-12-cloud",
+    FETCHED,
     async (path) => {
       progress?.({ step: "fetching a kernel" });
       await fetchKernel(path, signal);
@@ -32,6 +33,12 @@ export async function ensureKernel(
     { signal },
   );
   return findKernel(folder);
+}
+
+/** The same, when it need not be fetched. */
+export function presentKernel(cache: VmCache, given = process.env["CLOCHE_VM_KERNEL"]): Kernel | undefined {
+  const folder = given || cache.path(FETCHED);
+  return existsSync(folder) ? findKernel(folder) : undefined;
 }
 
 /** The newest kernel in an unpacked package: `boot/vmlinuz-VERSION` and `lib/modules/VERSION`. */

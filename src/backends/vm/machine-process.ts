@@ -98,10 +98,16 @@ export async function whileItLives<Result>(
   try {
     return await within(ms, Promise.race([work, ended]), late);
   } catch (error) {
-    if (isClocheError(error) && error.code === "SANDBOX_LOST" && (await process.hasEnded(LAST_WORDS_MS))) await ended;
+    if (isBroken(error) && (await process.hasEnded(LAST_WORDS_MS))) await ended;
     throw error;
   }
 }
+
+/** Whether a connection broke, or could not be made. */
+const isBroken = (error: unknown): boolean =>
+  isClocheError(error)
+    ? error.code === "SANDBOX_LOST"
+    : ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ENOENT"].includes(errnoOf(error) ?? "");
 
 /** Waits for the launcher's word on its status pipe: `B`, or `E` and why not. */
 function reported(child: ChildProcess): Promise<void> {
@@ -150,6 +156,12 @@ function machineFailure(text: string): Error {
     return failure("SANDBOX_START_FAILED", `Cannot start the machine: the host has too little memory (${reason})`, {
       ...options,
       hint: "Give the workspace less with --mem-mib, or stop others",
+    });
+  }
+  if (/phys-bits too low|[Rr]am size too large|maximum RAM/.test(text)) {
+    return failure("SANDBOX_START_FAILED", `Cannot start the machine: no machine has that much memory (${reason})`, {
+      ...options,
+      hint: "Give the workspace less with --mem-mib",
     });
   }
   if (/cannot run \S*qemu|cloche-guest.*ENOENT/.test(text)) {

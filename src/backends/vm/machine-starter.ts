@@ -1,14 +1,16 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { IdMap } from "../../base/id-map.ts";
 import type { Log } from "../../base/log.ts";
-import type { PrepareOptions, WallSpec } from "../../contracts/backend.ts";
+import type { PrepareOptions, PruneKeep, Removed, WallSpec } from "../../contracts/backend.ts";
+import { failure } from "../../model/error-codes.ts";
 import { type Acceleration, chooseAccelerator } from "./accelerator.ts";
 import { type BootFiles, ensureBootFiles } from "./boot-files.ts";
 import { DiskImages, makeHole } from "./disk-images.ts";
 import { ensureKernel } from "./kernel.ts";
 import { MachineFolder, type MachineOrigin } from "./machine-folder.ts";
+import { pruneCache } from "./prune-cache.ts";
 import { type Qemu, findQemu } from "./qemu.ts";
 import { copySavedDisks, findSavedMachine } from "./saved-machine.ts";
 import { SpareMachines } from "./spare-machines.ts";
@@ -45,6 +47,9 @@ export interface Started {
   readonly thawed: Thawed;
 }
 
+/** Somebody has cleaned up the cache between a look at it and the start of a machine from it. */
+class PrunedMeanwhile extends Error {}
+
 /** Starts machines from what is frozen: templates, and machines that were saved with their processes. Of each kind one is kept ready. */
 export class MachineStarter {
   readonly #cache: VmCache;
@@ -68,6 +73,8 @@ export class MachineStarter {
 
   async tools(options: PrepareOptions): Promise<Tools> {
     const qemu = await findQemu();
+    // Another installation that shares the cache may have cleaned it up.
+    if (this.#boot && !existsSync((await this.#boot).initrd)) this.#boot = undefined;
     this.#boot ??= this.#bootFiles(options).catch((error: unknown) => {
       this.#boot = undefined;
       throw error;
@@ -85,6 +92,16 @@ export class MachineStarter {
   }
 
   async start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Started> {
+    try {
+      return await this.#start(spec, signal);
+    } catch (error) {
+      if (!(error instanceof PrunedMeanwhile)) throw error;
+      this.#log.info("the cache was cleaned up meanwhile, so once more", { workspace: spec.workspaceId });
+      return await this.#start(spec, signal);
+    }
+  }
+
+  async #start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Started> {
     const tools = await this.tools({ signal });
     const folder = new MachineFolder(spec.directory);
     folder.make();
@@ -113,6 +130,12 @@ export class MachineStarter {
     });
   }
 
+  /** A machine that waits for nobody would keep its template in use. */
+  async prune(keep: PruneKeep): Promise<Removed[]> {
+    await this.#spares.drop();
+    return await pruneCache(this.#cache, this.#images, keep);
+  }
+
   /** A saved machine is gone. */
   async forget(saved: string): Promise<void> {
     await this.#copies.forget(saved);
@@ -130,6 +153,10 @@ export class MachineStarter {
   async #resume(tools: Tools, saved: string, folder: MachineFolder, names: WallSpec & MachineNames): Promise<Started> {
     const { qemu } = tools;
     const frozen = findSavedMachine(saved, qemu.version);
+    if (!existsSync(frozen.environment))
+      throw failure("SANDBOX_START_FAILED", "The environment of the saved machine is gone from the cache", {
+        hint: "Reset to a snapshot without its processes",
+      });
     folder.writeOrigin({ rootfs: names.rootfs, limits: names.limits });
     const options = await this.#options(tools, frozen, folder, names);
     const spare = this.#copies.take(saved);
@@ -153,6 +180,9 @@ export class MachineStarter {
       if (!spare) await folder.copyDisk(template.disk, folder.hasDisk ? folder.spare : folder.disk, signal);
       const thawed = spare ? await takeOver(spare, options) : await thaw(options);
       return { qemu: tools.qemu, frozen: template, seed: names.seed, thawed };
+    } catch (error) {
+      const parts = [template.memory, template.environment, tools.boot.initrd];
+      throw parts.every((path) => existsSync(path)) ? error : new PrunedMeanwhile("a part", { cause: error });
     } finally {
       this.#spares.wish(template.key, async (place) => {
         await place.copyDisk(template.disk, place.disk);

@@ -62,12 +62,18 @@ export class SpareMachines {
       clearTimeout(this.#timer);
       await this.#making;
     }
-    if (this.#ready?.key === key) await this.clear();
+    if (this.#ready?.key === key) await this.drop();
   }
 
-  /** Ends and removes all there are, also what an earlier daemon has left. */
-  async clear(): Promise<void> {
+  /** Ends the one that waits; one that was taken is not ours any more. */
+  async drop(): Promise<void> {
+    const spare = this.#ready;
     this.#ready = undefined;
+    if (spare) await discard(spare.folder);
+  }
+
+  /** Before any is made: ends and removes what an earlier daemon has left. */
+  async clear(): Promise<void> {
     for (const name of this.#names()) await discard(new MachineFolder(join(this.#folder, name)));
   }
 
@@ -75,7 +81,7 @@ export class SpareMachines {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#making;
-    await this.clear();
+    await this.drop();
   }
 
   #waiting(key: string): Spare | undefined {
@@ -86,7 +92,7 @@ export class SpareMachines {
   async #make(key: string, make: MakeSpare): Promise<void> {
     const folder = new MachineFolder(join(this.#folder, randomName(8)));
     try {
-      await this.clear();
+      await this.drop();
       mkdirSync(folder.path, { recursive: true, mode: 0o700 });
       const machine = await make(folder);
       if (machine) this.#ready = { key, folder, machine };

@@ -28,6 +28,7 @@ const MIB = 1024 * 1024;
 /** A machine that has just booted has touched this much of its memory, and its environment is as large again. */
 const NEEDED_BYTES = 512 * MIB;
 const PARTS = ["memory", "state", "disk"] as const;
+const FACTS_FILE = "template.json";
 
 /** A machine that has booted and stands still, with a sandbox in it that has nothing in its workspace. */
 export interface Template {
@@ -59,7 +60,7 @@ export async function ensureTemplate(sources: TemplateSources, request: Template
   const { cache, images, log } = sources;
   const { qemu, boot, rootfs, shape, signal, progress } = request;
   const key = createHash("sha256")
-    .update(JSON.stringify([1, qemu.version, boot.digest, rootfs.digest, shape]))
+    .update(JSON.stringify([2, qemu.version, boot.digest, rootfs.digest, shape]))
     .digest("hex")
     .slice(0, 32);
   const environment = await images.environment(rootfs, signal);
@@ -85,9 +86,23 @@ const stampOf = (path: string): string => {
   return `${size} ${mtimeMs}`;
 };
 
+/** What a template was made of. */
+export interface TemplateFacts {
+  readonly qemu: string;
+  readonly boot: string;
+  /** Digest of the environment. */
+  readonly environment: string;
+  readonly stamps: Readonly<Record<string, string>>;
+}
+
+/** Throws when there are none that can be read. */
+export function readTemplateFacts(folder: string): TemplateFacts {
+  return JSON.parse(readFileSync(join(folder, FACTS_FILE), "utf8")) as TemplateFacts;
+}
+
 function findDamage(folder: string): string | undefined {
   try {
-    const stamps = JSON.parse(readFileSync(join(folder, "template.json"), "utf8")) as Record<string, string>;
+    const stamps = readTemplateFacts(folder).stamps;
     return PARTS.find((name) => stamps[name] !== stampOf(join(folder, name)));
   } catch (error) {
     return messageOf(error);
@@ -96,7 +111,7 @@ function findDamage(folder: string): string | undefined {
 
 async function freezeMachine(
   { images, idMap }: TemplateSources,
-  { qemu, boot, shape, signal }: TemplateRequest,
+  { qemu, boot, rootfs, shape, signal }: TemplateRequest,
   environment: string,
   folder: string,
 ): Promise<void> {
@@ -133,7 +148,7 @@ async function freezeMachine(
     signal?.removeEventListener("abort", abort);
     await machine.process.kill();
   }
-  await seal(folder, idMap);
+  await seal(folder, idMap, { qemu: qemu.version, boot: boot.digest, environment: rootfs.digest });
 }
 
 /** From the first sign of life to the state on disk. */
@@ -162,7 +177,7 @@ async function freezeRunning(folder: string, state: string): Promise<void> {
 }
 
 /** SECURITY: what all machines start from is nobody's to write (G-22). */
-async function seal(folder: string, idMap: IdMap): Promise<void> {
+async function seal(folder: string, idMap: IdMap, origin: Omit<TemplateFacts, "stamps">): Promise<void> {
   for (const name of PARTS) {
     if (idMap.kind === "shifted") await chown(join(folder, name), 0, 0);
     await chmod(join(folder, name), 0o444);
@@ -177,7 +192,7 @@ async function seal(folder: string, idMap: IdMap): Promise<void> {
   ];
   for (const name of left) await rm(join(folder, name), { force: true });
   const stamps = Object.fromEntries(PARTS.map((name) => [name, stampOf(join(folder, name))]));
-  await writeFile(join(folder, "template.json"), JSON.stringify(stamps), { mode: 0o644 });
+  await writeFile(join(folder, FACTS_FILE), JSON.stringify({ ...origin, stamps }), { mode: 0o644 });
 }
 
 function requireRoom(folder: string): void {

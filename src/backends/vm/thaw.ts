@@ -83,17 +83,22 @@ export async function thawSpare(options: ThawOptions, seed: string | undefined):
 /** Makes a machine that was nobody's this sandbox's. On failure nothing of it runs. */
 export async function takeOver({ folder: place, machine }: Spare, options: ThawOptions): Promise<Thawed> {
   const { folder, frozen, seed, signal } = options;
-  // Written into the disk that the machine has open, and has not looked at yet.
-  if (frozen.ownMemory === undefined && seed !== undefined) await copyDisk(seed, place.ownSeed, signal);
-  folder.take(place);
-  await removeTree(place.path);
   // Not the port that was used before it stood still: the machine may not know yet that it was left.
   const ports = new GuestPorts(folder.emulator, ((frozen.freePort ?? 0) + 1) % GUEST_PORTS);
-  const become = withQmp(folder, async (qmp) => {
-    const [first] = await Promise.all([ports.connect(signal), makeOwn(options), qmp.execute("cont")]);
-    return { process: machine.process, ports, first };
-  });
-  return await orEnd(machine, signal, become);
+  const become = async (): Promise<Thawed> => {
+    // Written into the disk that the machine has open, and has not looked at yet.
+    if (frozen.ownMemory === undefined && seed !== undefined) await copyDisk(seed, place.ownSeed, signal);
+    folder.take(place);
+    return await withQmp(folder, async (qmp) => {
+      const [first] = await Promise.all([ports.connect(signal), makeOwn(options), qmp.execute("cont")]);
+      return { process: machine.process, ports, first };
+    });
+  };
+  try {
+    return await orEnd(machine, signal, become());
+  } finally {
+    await removeTree(place.path);
+  }
 }
 
 async function launch(

@@ -7,6 +7,8 @@ import type {
   Backend,
   BackendProbe,
   PrepareOptions,
+  PruneKeep,
+  Removed,
   Wall,
   WallLimits,
   WallRecord,
@@ -131,6 +133,10 @@ export class VmBackend implements Backend {
       this.#ports.delete(folder);
     }
     await removeTree(directory);
+  }
+
+  async prune(keep: PruneKeep): Promise<Removed[]> {
+    return await this.#starter.prune(keep);
   }
 
   async recover(): Promise<void> {

@@ -4,8 +4,10 @@ import { mkdir, readdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 import { removeTree } from "../../base/remove-tree.ts";
+import { measureTree } from "../../base/walk-tree.ts";
+import type { Removed } from "../../contracts/backend.ts";
 import { failure } from "../../model/error-codes.ts";
-import { takeBuildLock } from "../../walls/build-lock.ts";
+import { takeBuildLock, tryBuildLock } from "../../walls/build-lock.ts";
 
 export interface MakeOptions {
   readonly signal?: AbortSignal | undefined;
@@ -30,7 +32,7 @@ export class VmCache {
     if (existsSync(path)) return path;
     try {
       await mkdir(dirname(path), { recursive: true, mode: 0o755 });
-      const lock = await takeBuildLock(join(dirname(path), `.lock-${basename(path)}`), options);
+      const lock = await takeBuildLock(lockOf(path), options);
       try {
         if (existsSync(path)) return path; // made by whoever had the lock before
         await this.#build(path, build);
@@ -45,12 +47,41 @@ export class VmCache {
     }
   }
 
+  /** What there is of a kind, whole or only begun by somebody. */
+  async names(kind: string): Promise<string[]> {
+    const entries = await readdir(this.path(kind)).catch((error: unknown) => {
+      if (errnoOf(error) === "ENOENT") return [];
+      throw error;
+    });
+    const begun = entries.flatMap((entry) => TEMPORARY.exec(entry)?.[1] ?? []);
+    const whole = entries.filter((entry) => !entry.startsWith("."));
+    return [...new Set([...whole, ...begun])].map((name) => `${kind}/${name}`).sort();
+  }
+
+  /**
+   * Removes what has that name, when it is not `needed`, and what somebody who died has begun of it; nothing while somebody is making it. The name goes first,
+   * so that nobody finds half of it.
+   */
+  async remove(name: string, needed: (path: string) => Promise<boolean>): Promise<Removed | undefined> {
+    const path = this.path(name);
+    const lock = await tryBuildLock(lockOf(path));
+    if (!lock) return undefined;
+    try {
+      await removeLeftovers(path);
+      if (!existsSync(path) || (await needed(path))) return undefined;
+      const sizeBytes = await measureTree(path);
+      const doomed = temporaryOf(path);
+      await rename(path, doomed);
+      await removeTree(doomed);
+      return { name: `vm/${name}`, sizeBytes };
+    } finally {
+      await lock.release();
+    }
+  }
+
   async #build(path: string, build: (path: string) => Promise<void>): Promise<void> {
-    const prefix = `.tmp-${basename(path)}-`;
-    // Left by somebody who died while building: under the lock nobody else is.
-    for (const name of await readdir(dirname(path)))
-      if (name.startsWith(prefix)) await removeTree(join(dirname(path), name));
-    const temporary = join(dirname(path), `${prefix}${randomBytes(4).toString("hex")}`);
+    await removeLeftovers(path);
+    const temporary = temporaryOf(path);
     try {
       await build(temporary);
       await rename(temporary, path);
@@ -59,4 +90,15 @@ export class VmCache {
       throw error;
     }
   }
+}
+
+const TEMPORARY = /^\.tmp-(.+)-[0-9a-f]{8}$/;
+const lockOf = (path: string): string => join(dirname(path), `.lock-${basename(path)}`);
+const temporaryOf = (path: string): string =>
+  join(dirname(path), `.tmp-${basename(path)}-${randomBytes(4).toString("hex")}`);
+
+/** Of somebody who died while making it: under the lock nobody else does. */
+async function removeLeftovers(path: string): Promise<void> {
+  for (const name of await readdir(dirname(path)))
+    if (TEMPORARY.exec(name)?.[1] === basename(path)) await removeTree(join(dirname(path), name));
 }

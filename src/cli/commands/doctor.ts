@@ -8,10 +8,15 @@ import { hangText } from "../wrap-text.ts";
 export const command = defineCommand({
   words: ["doctor"],
   summary: "Say what works on this host, and what to do about the rest",
-  description: "Exits with 0 when the default backend works, else with 1.",
+  description:
+    "Tries every backend, and tells which works, which does not and why, and what to install. Exits with 0 when the default backend works (CLOCHE_BACKEND, else the one in config.yaml, else container), else with 1.",
   positionals: [],
   options: {},
-  examples: ["cloche doctor", "cloche doctor --json | jq .backends"],
+  examples: [
+    "cloche doctor",
+    "CLOCHE_BACKEND=vm cloche doctor",
+    "cloche doctor --json | jq '.backends[] | {name, available, detail, hint}'",
+  ],
   async run(context) {
     const health = await (await context.connect()).doctor();
     await context.print(health, () => formatHealth(health, context));
@@ -34,8 +39,8 @@ function formatHealth(health: Health, { colours, layout }: Pick<Context, "colour
     hint === null ? [] : hangText(`${cyan("hint:")} `, "hint: ".length, escapeName(`${name}: ${hint}`), width),
   );
   const verdict = health.healthy
-    ? green("Ready: the default backend works")
-    : red("Not ready: the default backend does not work");
+    ? green(`Ready: the default backend, ${health.default_backend}, works`)
+    : red(`Not ready: the default backend, ${escapeName(health.default_backend)}, does not work`);
   return [
     ...places,
     "",

@@ -12,7 +12,8 @@ export const command = defineCommand({
     "from-workspace": {
       type: "string",
       value: "ID",
-      description: "Start with what another workspace is now, also one of another backend",
+      description:
+        "Start with what another workspace is now: its files, name, labels and environment, also on another backend",
       completes: "workspace",
     },
     name: { type: "string", value: "NAME", description: "A name to tell it by" },
@@ -49,6 +50,7 @@ export const command = defineCommand({
     "cloche workspace create --seed-path . --name first",
     "cloche workspace create debian:12 --label team=web --ttl-seconds 600",
     "cloche workspace create --from-workspace ID --backend docker",
+    "cloche workspace create debian:12 --from-workspace ID --backend vm",
     "cloche workspace create --secret-file TOKEN=./token.txt",
     "ID=$(cloche workspace create --seed-path . --id-only)",
   ],

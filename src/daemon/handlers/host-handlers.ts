@@ -1,3 +1,4 @@
+import { pruneEnvironments } from "../../workspaces/prune-environments.ts";
 import { prepareEnvironment } from "../../workspaces/prepare-environment.ts";
 import { packageVersion } from "../../base/version.ts";
 import type { Verbs } from "../verbs.ts";
@@ -17,9 +18,8 @@ export function hostHandlers({ deps, workspaces, places }: Verbs): Pick<Handlers
       return await deps.environments.inspect(name);
     },
     inspectEnvironment: ({ environment: name }) => deps.environments.inspect(name),
-    pruneEnvironments: () =>
-      deps.environments.prune(new Set(deps.store.listWorkspaces().map((one) => one.environment))),
+    pruneEnvironments: () => pruneEnvironments(deps),
     prepare: (input, context) => prepareEnvironment(deps, workspaces, input, context),
-    doctor: ({ oci_runtime: ociRuntime }) => checkHealth(deps, places, packageVersion(), ociRuntime),
+    doctor: (input) => checkHealth(deps, places, packageVersion(), input),
   };
 }

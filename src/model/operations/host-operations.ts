@@ -12,7 +12,10 @@ export const hostOperations = {
     backend: z.string().min(1).max(64).optional(),
     oci_runtime: z.string().min(1).max(4096).optional(),
   }),
-  doctor: z.strictObject({ oci_runtime: z.string().min(1).max(4096).optional() }),
+  doctor: z.strictObject({
+    backend: z.string().min(1).max(64).optional(),
+    oci_runtime: z.string().min(1).max(4096).optional(),
+  }),
   daemonStatus: z.strictObject({}),
   stopDaemon: z.strictObject({}),
 };

@@ -20,11 +20,13 @@ export async function* walkTree(folder: string): AsyncGenerator<TreeEntry> {
   }
 }
 
-/** Bytes on disk of all below a folder; a file with several names counts once. */
-export async function measureTree(folder: string): Promise<number> {
+/** Bytes on disk of a file, or of all below a folder; a file with several names counts once, and a hole not at all. */
+export async function measureTree(path: string): Promise<number> {
+  const own = await lstat(path);
+  if (!own.isDirectory()) return own.blocks * 512;
   const counted = new Set<number>();
   let bytes = 0;
-  for await (const { stats } of walkTree(folder)) {
+  for await (const { stats } of walkTree(path)) {
     if (stats.nlink > 1 && !stats.isDirectory()) {
       if (counted.has(stats.ino)) continue;
       counted.add(stats.ino);

@@ -1,0 +1,93 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isClocheError } from "../../base/errors.ts";
+import { openInodes } from "../../base/open-files.ts";
+import type { PruneKeep, Removed } from "../../contracts/backend.ts";
+import { answerName } from "./accelerator.ts";
+import { bootDigest } from "./boot-files.ts";
+import type { DiskImages } from "./disk-images.ts";
+import { presentKernel } from "./kernel.ts";
+import { findQemu } from "./qemu.ts";
+import { type TemplateFacts, readTemplateFacts } from "./template.ts";
+import type { VmCache } from "./vm-cache.ts";
+
+/** What machines of this installation are made with now. */
+interface Versions {
+  readonly qemu: string;
+  readonly boot: string;
+}
+
+/**
+ * Removes from the cache what no machine needs: of environments that are gone, of seeds that no workspace of this home has, of other versions of the emulator,
+ * the kernel or the guest program. An emulator of whatever home that has a file open keeps it, and a live snapshot its template: its memory has a second name
+ * then. What another home misses later it makes again.
+ */
+export async function pruneCache(cache: VmCache, images: DiskImages, keep: PruneKeep): Promise<Removed[]> {
+  const versions = await currentVersions(cache);
+  const open = await openInodes();
+  const isOpen = (path: string): boolean => filesOf(path).some((file) => open.has(statSync(file).ino));
+  const removed: Removed[] = [];
+  const clear = async (kind: string, isKept: (name: string, path: string) => boolean): Promise<void> => {
+    for (const name of await cache.names(kind)) {
+      const needed = (path: string) => Promise.resolve(isKept(name, path) || isOpen(path));
+      const gone = await cache.remove(name, needed);
+      if (gone) removed.push(gone);
+    }
+  };
+
+  const environments = new Set([...keep.environments].map((digest) => images.environmentName(digest)));
+  await clear("templates", (_name, path) => {
+    const facts = factsOf(path);
+    return isLinked(join(path, "memory")) || (facts !== undefined && isCurrent(facts, versions, keep));
+  });
+  // A machine that stands still has its environment mounted, and wants the very same image when it goes on.
+  // Of one that somebody is making right now nothing is known yet.
+  const staying = (await cache.names("templates")).map((name) => factsOf(cache.path(name)));
+  for (const facts of staying) if (facts) environments.add(images.environmentName(facts.environment));
+  if (!staying.includes(undefined))
+    await clear("environments", (name) => !images.isOwn(name) || environments.has(name));
+  const seeds = new Set([...keep.baselines].filter((tree) => existsSync(tree)).map((tree) => images.seedName(tree)));
+  await clear("seeds", (name) => seeds.has(name));
+  await clear("disks", (name) => images.common.includes(name));
+  if (versions) {
+    await clear("boot", (name) => name === `boot/${versions.boot}`);
+    await clear("accelerators", (name) => name === answerName(versions.qemu, versions.boot));
+  }
+  return removed;
+}
+
+/** Undefined when no machine can be made here at all: then nothing tells what is old. */
+async function currentVersions(cache: VmCache): Promise<Versions | undefined> {
+  try {
+    const kernel = presentKernel(cache);
+    return kernel && { qemu: (await findQemu()).version, boot: await bootDigest(kernel) };
+  } catch (error) {
+    if (isClocheError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined for one that an older version has made, or that is damaged. */
+function factsOf(template: string): TemplateFacts | undefined {
+  try {
+    const facts: Partial<TemplateFacts> = readTemplateFacts(template);
+    return facts.environment === undefined ? undefined : (facts as TemplateFacts);
+  } catch {
+    return undefined; // nobody can thaw it either
+  }
+}
+
+function isCurrent(
+  { qemu, boot, environment }: TemplateFacts,
+  versions: Versions | undefined,
+  keep: PruneKeep,
+): boolean {
+  if (!keep.environments.has(environment)) return false;
+  return versions === undefined || (qemu === versions.qemu && boot === versions.boot);
+}
+
+const isLinked = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.nlink ?? 0) > 1;
+
+function filesOf(path: string): string[] {
+  return statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : [path];
+}
