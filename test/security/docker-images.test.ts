@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,6 +54,41 @@ describe("an image that was made to attack the host", () => {
           expect(stdout).toContain("agent:x:1000:1000");
           expect(stdout).not.toContain("canary");
         }
+      },
+    );
+  });
+
+  it("G-21 its labels do not make anything of somebody else's cloche's to remove", async () => {
+    await withImage(
+      () => "echo one > etc/version",
+      async (at) => {
+        const home = createHash("sha256").update(at.home).digest("hex").slice(0, 10);
+        const labels = {
+          "cloche.home": home,
+          "cloche.workspace": "ws-0",
+          "cloche.directory": "/nowhere",
+          "cloche.export": "/nowhere",
+          "cloche.environment": `docker:${IMAGE}`,
+        };
+        const changes = Object.entries(labels).flatMap(([name, value]) => ["--change", `LABEL ${name}=${value}`]);
+        const tar = at.path("other.tar");
+        await docker.engine.docker("save", "-o", tar, IMAGE); // any tar will do as a file system
+        for (const tag of [`theirs:1-shifted`, IMAGE]) await docker.engine.docker("import", ...changes, tar, tag);
+        await docker.engine.docker("create", "--name", "theirs", IMAGE, "/x");
+        // Builds the environment, imports it, and looks for what was left in the engine.
+        const create = () => at.sdk.createWorkspace({ environment: `docker:${IMAGE}`, backend: "docker" });
+        const { workspace_id: id } = await create();
+        expect(await docker.engine.docker("ps", "-a", "--format", "{{.Names}}")).toContain("theirs");
+        await at.sdk.deleteWorkspace(id);
+        await at.sdk.stopDaemon();
+        await docker.engine.docker("import", ...changes, "--change", "LABEL more=1", tar, IMAGE); // other content, so older images go
+        await create();
+        expect((await docker.engine.docker("ps", "-a", "--format", "{{.Names}}")).split("\n")).toContain("theirs");
+        expect(await docker.engine.docker("images", "--format", "{{.Repository}}:{{.Tag}}")).toContain(
+          "theirs:1-shifted",
+        );
+        await docker.engine.docker("rm", "theirs");
+        await docker.engine.docker("rmi", "theirs:1-shifted");
       },
     );
   });

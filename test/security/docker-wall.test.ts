@@ -98,7 +98,9 @@ describe("G-21 a container of the docker backend", () => {
 
   it("G-02 G-05 layers, door, guest program and the engine's socket are not there to be opened", async () => {
     // What is left are the empty places where they were mounted while the guest program started.
-    expect((await sh("find /.cloche -type f -size +0; find /.cloche -mindepth 2 -not -path '/.cloche/mounted/*'")).stdout).toBe("");
+    expect(
+      (await sh("find /.cloche -type f -size +0; find /.cloche -mindepth 2 -not -path '/.cloche/mounted/*'")).stdout,
+    ).toBe("");
     expect(
       (await sh("find / -xdev -type s 2>/dev/null; ls /var/run/docker.sock /run/docker.sock 2>/dev/null")).stdout,
     ).toBe("");
