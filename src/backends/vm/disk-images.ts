@@ -92,7 +92,8 @@ export class DiskImages {
     }
     if (shifted) await chown(path, 0, 0);
     await truncate(path, DISK_BYTES);
-    await chmod(path, 0o444);
+    // SECURITY: a project is read through a descriptor that its own machines get, by no other user and no other emulator (G-22).
+    await chmod(path, 0o400);
   }
 }
 
