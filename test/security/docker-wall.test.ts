@@ -10,6 +10,7 @@ import { createEnvironments } from "../../src/environments/environments.ts";
 import { shell } from "../guest/real-guest.ts";
 import { DockerEngine } from "../helpers/docker-engine.ts";
 import { Installation } from "../helpers/installation.ts";
+import { sandboxFolder } from "../helpers/running-daemon.ts";
 
 const USER = 54_321;
 
@@ -81,6 +82,7 @@ describe("G-21 a container of the docker backend", () => {
       "SETUID",
       "SYS_ADMIN",
     ]);
+    expect(statSync(join(sandboxFolder(at.home, id), "door")).mode & 0o077).toBe(0);
     expect(container.HostConfig["Memory"]).toBeGreaterThan(0);
     expect(container.HostConfig["PidsLimit"]).toBeGreaterThan(0);
     expect(container.HostConfig["NanoCpus"]).toBeGreaterThan(0);
@@ -112,6 +114,7 @@ describe("G-21 a container of the docker backend", () => {
     expect((await sh("ls -A /sys")).stdout).toBe("");
     expect((await sh("cat /proc/cmdline /proc/kallsyms /proc/partitions /proc/keys | wc -c")).stdout.trim()).toBe("0");
     expect((await sh("echo x > /proc/sys/kernel/hostname")).exit_code).not.toBe(0);
+    expect((await sh("grep -cE '^proc /proc/sys/(kernel|net|vm|fs) proc ro,' /proc/mounts")).stdout).toBe("4\n");
     expect((await sh("ls -A /usr/local/etc")).stdout).toBe("");
   });
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { currentIdMap } from "../../base/id-map.ts";
 import { containerConfig } from "./container-config.ts";
 
-interface Config {
+interface Config extends Record<string, unknown> {
   readonly Entrypoint: readonly string[];
   readonly HostConfig: {
-    readonly Mounts: readonly { Source: string; Target: string; ReadOnly?: boolean }[];
+    readonly Mounts: readonly { Type: string; Source: string; Target: string; ReadOnly?: boolean }[];
     readonly Tmpfs: Record<string, string>;
   };
 }
@@ -26,6 +26,16 @@ function config(): Config {
 }
 
 describe("containerConfig()", () => {
+  it("G-21: says itself who runs, where and with what, so that no image does", () => {
+    expect(config()).toMatchObject({ User: "0:0", Env: [], WorkingDir: "/", Healthcheck: { Test: ["NONE"] } });
+  });
+
+  it("G-05: binds everything read-only but the folder of the guest's socket", () => {
+    const binds = config().HostConfig.Mounts.filter(({ Type }) => Type === "bind");
+    expect(binds.filter(({ ReadOnly }) => !ReadOnly).map(({ Source }) => Source)).toEqual(["/h/g1/door"]);
+    expect(binds.map(({ Source }) => Source)).toEqual(expect.arrayContaining(["/b", "/l0", "/l1", "/usr"]));
+  });
+
   it("G-21: what runs first is mounted deeper than all else, so after it, and nothing can cover it", () => {
     const { Entrypoint, HostConfig } = config();
     const depth = (path: string) => path.split("/").length;
