@@ -1,10 +1,22 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { type AddressInfo, type Server, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { launchMachine } from "../../src/backends/vm/machine-process.ts";
 import { removeTree } from "../../src/base/remove-tree.ts";
 import { GUEST_PROGRAM } from "../../src/walls/guest-program.ts";
 import { eventually } from "../helpers/installation.ts";
@@ -28,6 +40,7 @@ describe.each([
     copyFileSync(GUEST_PROGRAM, join(folder, "guest"));
     for (const name of ["readable", "given", "own"]) writeFileSync(join(folder, name), "canary", { mode: 0o644 });
     chmodSync(join(folder, "own"), 0o600);
+    chmodSync(join(folder, "given"), 0o666); // given for reading
     chownSync(join(folder, "own"), uid, uid);
     if (uid === USER) chownSync(join(folder, "machine"), uid, uid);
     // Another process of the same user, such as another emulator whose name has the same hash.
@@ -96,5 +109,55 @@ describe.each([
     expect(await attack(`open(F, "<", "/proc/self/status"); print grep /^(NoNewPrivs|CapEff)/, <F>`)).toBe(
       "CapEff:\t0000000000000000\nNoNewPrivs:\t1\n",
     );
+  });
+});
+
+describe("G-22 an emulator", () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "cl-em-"));
+    writeFileSync(join(folder, "told"), "");
+  });
+  afterAll(() => removeTree(folder));
+
+  const told = () => readFileSync(join(folder, "told"), "utf8");
+  /** Prints 32 MiB, as a guest can make an emulator do, and tells how much of it somebody took. */
+  const flood = `open(T, ">&=", 10); my $n = 0; for (1 .. 512) { $n += syswrite(STDERR, "x" x 65536) || 0 } syswrite(T, "$n\\n")`;
+
+  it("G-22 loses the groups of whoever starts it", () => {
+    const argv = [
+      "--groups",
+      "4,27",
+      GUEST_PROGRAM,
+      "emulator",
+      "--directory",
+      folder,
+      "--user",
+      String(EMULATOR),
+      "--",
+    ];
+    const status = execFileSync("setpriv", [...argv, "cat", "/proc/self/status"], { encoding: "utf8" });
+    expect(/^Groups:\t(.*)$/m.exec(status)?.[1]?.trim()).toBe("");
+  });
+
+  it("G-15 can print without end: nobody keeps it, and it goes on", async () => {
+    const program = ["perl", "-e", `${flood}; sleep 60`];
+    const command = { launcher: ["--write", join(folder, "told")], program, env: {}, stateFd: -1 };
+    const { process } = await launchMachine(folder, command, EMULATOR);
+    try {
+      await eventually(() => expect(told()).toMatch(/^\d+\n$/));
+      expect(Number(told())).toBeLessThan(4 * 1024 * 1024);
+      expect(readdirSync(folder).sort()).toEqual(["told", "wall.pid"]);
+    } finally {
+      await process.kill();
+    }
+  });
+
+  it("G-15 is not held up by a daemon that does not read what it prints", async () => {
+    truncateSync(join(folder, "told"));
+    const argv = ["emulator", "--directory", folder, "--user", String(EMULATOR), "--write", join(folder, "told"), "--"];
+    const child = spawn(GUEST_PROGRAM, [...argv, "perl", "-e", flood], { stdio: ["ignore", "pipe", "pipe"] });
+    await once(child, "exit");
+    expect(Number(told())).toBeLessThan(4 * 1024 * 1024);
   });
 });

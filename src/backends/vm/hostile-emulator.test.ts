@@ -45,7 +45,9 @@ describe("a control port that a guest has taken over", () => {
   it("G-10 lines without end are refused, and not kept", async () => {
     const most = 64 * 1024 * 1024;
     let taken: Promise<number> | undefined;
-    talk = (socket) => (taken = flood(socket, "nobody asked\n".repeat(5000), most));
+    talk = (socket) => {
+      taken = flood(socket, "nobody asked\n".repeat(5000), most);
+    };
     const control = await ControlPort.connect(path);
     await expect(control.expect("built")).rejects.toMatchObject({ code: "GUEST_PROTOCOL" });
     expect(await taken).toBeLessThan(most);
