@@ -97,10 +97,10 @@ export class DockerEngine {
     await unlessMissing(this.#client.call("DELETE", `/images/${encodeURI(reference)}`));
   }
 
-  /** Gives its id. Without a name the engine finds one. */
+  /** Gives its id. */
   async createContainer(name: string, body: object, signal?: AbortSignal): Promise<string> {
     const { Id } = await this.#client.call<{ Id: string }>("POST", "/containers/create", {
-      query: { name: name || undefined },
+      query: { name },
       body,
       signal,
     });
@@ -144,8 +144,19 @@ export class DockerEngine {
     return unlessMissing(this.#client.call<ContainerState>("GET", `/containers/${id}/json`, { signal }));
   }
 
-  async listContainers(labels: LabelFilter): Promise<{ Id: string; Labels: Labels }[]> {
-    return await this.#client.call("GET", "/containers/json", { query: { all: true, filters: filterBy(labels) } });
+  /**
+   * Those of a label whose name begins with that.
+   *
+   * SECURITY: a container has the labels of its image too, so a label alone does not tell who made it; its name does (G-21).
+   */
+  async listContainers(labels: LabelFilter, prefix: string): Promise<{ Id: string; Labels: Labels }[]> {
+    const query = { all: true, filters: filterBy(labels) };
+    const found = await this.#client.call<{ Id: string; Names: string[]; Labels: Labels }[]>(
+      "GET",
+      "/containers/json",
+      { query },
+    );
+    return found.filter(({ Names }) => Names.some((name) => name.startsWith(`/${prefix}`)));
   }
 
   /** The last lines that its first process printed. */

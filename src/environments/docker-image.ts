@@ -1,6 +1,7 @@
 import type { BuildContext, EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
 import { digestOf } from "./definition.ts";
 import { unpackRootfs } from "./rootfs-tar.ts";
+import { randomName } from "../base/ids.ts";
 import { DockerEngine } from "../docker-engine/engine.ts";
 import { EngineRefusal, isRefusal } from "../docker-engine/engine-failure.ts";
 import { failure } from "../model/error-codes.ts";
@@ -10,6 +11,7 @@ import { pipeline } from "node:stream/promises";
 
 /** The builder's folder, on a container that is made for an export only: one whose builder is gone is removed by the next. */
 const EXPORT = "cloche.export";
+const NAME_PREFIX = "cloche-export-";
 
 /**
  * `docker:IMAGE`: the file system of an image that the Docker engine has. It is taken out once for each content, so every backend can use it. Images are
@@ -61,7 +63,7 @@ export async function exportImage(
     progress({ step: "exporting the image" });
     await removeAbandoned(engine);
     const body = { Image: imageId, Entrypoint: ["/"], Cmd: [], Labels: { [EXPORT]: scratch }, NetworkDisabled: true };
-    const container = await engine.createContainer("", body, signal);
+    const container = await engine.createContainer(`${NAME_PREFIX}${randomName(10)}`, body, signal);
     try {
       await pipeline(await engine.exportContainer(container, signal), createWriteStream(tar, { mode: 0o600 }), {
         ...(signal && { signal }),
@@ -76,7 +78,7 @@ export async function exportImage(
 }
 
 async function removeAbandoned(engine: DockerEngine): Promise<void> {
-  for (const { Id, Labels } of await engine.listContainers({ [EXPORT]: undefined }))
+  for (const { Id, Labels } of await engine.listContainers({ [EXPORT]: undefined }, NAME_PREFIX))
     if (!existsSync(Labels[EXPORT] ?? "")) await engine.removeContainer(Id);
 }
 

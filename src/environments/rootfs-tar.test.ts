@@ -2,7 +2,7 @@ import { unpackRootfs } from "./rootfs-tar.ts";
 import { walkTree } from "../base/walk-tree.ts";
 import { currentIdMap, SHIFT_BASE, type IdMap } from "../base/id-map.ts";
 import { execFileSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -73,6 +73,23 @@ describe("unpackRootfs()", () => {
     mkdirSync(join(folder, "victim"));
     await expect(unpack("ln -s ../victim etc")).rejects.toMatchObject({ code: "ENVIRONMENT_BUILD_FAILED" });
     expect(existsSync(join(folder, "victim/hosts"))).toBe(false);
+  });
+
+  it("G-01: does not read through a link of the archive", async () => {
+    writeFileSync(join(folder, "secret"), "root:canary:0:0:::\n");
+    const rootfs = await unpack(`mkdir etc; for name in passwd group; do ln -s ${folder}/secret etc/$name; done`);
+    for (const name of ["passwd", "group"]) {
+      const text = readFileSync(join(rootfs, "etc", name), "utf8");
+      expect(text).toContain("agent:x:1000:");
+      expect(text).not.toContain("canary");
+    }
+  });
+
+  it("G-21: leaves the place of the guest program empty, and what a link there points to alone", async () => {
+    mkdirSync(join(folder, "victim"));
+    const rootfs = await unpack("ln -s ../victim .cloche");
+    expect(existsSync(join(rootfs, ".cloche"))).toBe(false);
+    expect(existsSync(join(folder, "victim"))).toBe(true);
   });
 
   it("says that an archive is damaged", async () => {

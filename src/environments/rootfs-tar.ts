@@ -3,7 +3,9 @@ import type { BuildContext } from "./definition.ts";
 import { addSystemFiles } from "./system-files.ts";
 import { walkTree } from "../base/walk-tree.ts";
 import type { IdMap } from "../base/id-map.ts";
+import { GUEST_FOLDER } from "../walls/sandbox-layout.ts";
 import { chmod, lchown, rm } from "node:fs/promises";
+import { join } from "node:path";
 
 /** Unpacks a root file system and makes it one that a sandbox may have: owners mapped, no device, no setuid, the user `agent`. */
 export async function unpackRootfs(tar: string, context: BuildContext, env: NodeJS.ProcessEnv): Promise<void> {
@@ -21,6 +23,8 @@ export async function unpackRootfs(tar: string, context: BuildContext, env: Node
     "--delay-directory-restore",
   ] as const;
   await runBuildCommand({ argv: ["tar", ...argv, ...owners, "--exclude=./dev/*"], env, signal, packages: "tar" });
+  // SECURITY: an image has nothing to say about what is where a wall mounts the guest program (G-21)
+  await rm(join(rootfs, GUEST_FOLDER), { recursive: true, force: true });
   await sanitize(rootfs, idMap, signal);
   await addSystemFiles(rootfs, idMap);
 }

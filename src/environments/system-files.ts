@@ -1,6 +1,7 @@
 import { errnoOf } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
 import { failure } from "../model/error-codes.ts";
+import { constants } from "node:fs";
 import { chmod, lchown, lstat, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -94,8 +95,10 @@ export async function addFile(
 async function addAccount(rootfs: string, path: string, fallback: string, line: string, idMap: IdMap): Promise<void> {
   await requireFolder(join(rootfs, dirname(path)), path);
   const [name, , uid] = line.split(":");
-  const found = await readFile(join(rootfs, path), "utf8").catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return fallback;
+  // SECURITY: a link of an image must not have the builder read a file of the host into the environment (G-01)
+  const flag = constants.O_RDONLY | constants.O_NOFOLLOW;
+  const found = await readFile(join(rootfs, path), { encoding: "utf8", flag }).catch((error: unknown) => {
+    if (["ENOENT", "ELOOP"].includes(errnoOf(error) ?? "")) return fallback;
     throw error;
   });
   const others = found.split("\n").filter((other) => {

@@ -143,7 +143,7 @@ describe("the docker backend", () => {
           image,
           "x",
         );
-      await create(home, "orphan");
+      await create(home, `cloche-${home}-orphan`);
       await create("somebody", "stranger");
       await at.cli(["daemon", "stop"]);
       await at.sdk.createWorkspace({ environment: "host" });

@@ -172,7 +172,8 @@ describe("a machine", () => {
     const env = { ...process.env, ...smolvm.env };
     const home = machine?.labels["cloche.home"] ?? "";
     for (const [name, label] of [
-      ["left", home],
+      [`cloche-${home}-left`, home],
+      ["labelled", home],
       ["theirs", "another"],
     ] as const)
       await run(
@@ -191,8 +192,8 @@ describe("a machine", () => {
       );
     await killDaemon(at);
     await at.sdk.deleteWorkspace(await create());
-    expect((await smolvm.machines()).map(({ name }) => name).sort()).toEqual([machine?.name, "theirs"]);
-    await run("smolvm", ["machine", "delete", "-n", "theirs", "-f"], { env });
+    expect((await smolvm.machines()).map(({ name }) => name).sort()).toEqual([machine?.name, "labelled", "theirs"]);
+    for (const name of ["labelled", "theirs"]) await run("smolvm", ["machine", "delete", "-n", name, "-f"], { env });
     await at.sdk.deleteWorkspace(id);
   });
 

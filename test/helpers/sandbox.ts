@@ -1,11 +1,30 @@
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 import type { ExecResult } from "../../src/model/exec.ts";
+import { DockerEngine } from "./docker-engine.ts";
 import { Installation } from "./installation.ts";
+
+export interface WallUnderAttack {
+  readonly backend: "container" | "docker" | "vm";
+  readonly environment: string;
+}
+
+const CONTAINER: WallUnderAttack = { backend: "container", environment: "host" };
+/** Those that share the host's kernel, and show folders of the host. */
+export const SHARING_WALLS: readonly WallUnderAttack[] = [CONTAINER, { backend: "docker", environment: "host" }];
+const WALLS: readonly WallUnderAttack[] = [...SHARING_WALLS, { backend: "vm", environment: "debian:12" }];
+/** A machine that is the first of its environment boots once. */
+const OPEN_MS = 300_000;
 
 /** One workspace for the tests of a file, in an installation of its own that is checked for leftovers at the end. */
 export class Sandbox {
+  readonly wall: WallUnderAttack;
+  #engine: DockerEngine | undefined;
   #at: Installation | undefined;
   #id: string | undefined;
+
+  constructor(wall = CONTAINER) {
+    this.wall = wall;
+  }
 
   get at(): Installation {
     if (!this.#at) throw new Error("used before beforeAll");
@@ -18,12 +37,19 @@ export class Sandbox {
   }
 
   async open(label: string): Promise<void> {
-    this.#at = new Installation(label);
-    this.#id = (await this.#at.sdk.createWorkspace({ environment: "host", backend: "container" })).workspace_id;
+    if (this.wall.backend === "docker") this.#engine = await DockerEngine.start();
+    this.#at = new Installation(label, this.#engine?.env);
+    this.#id = await this.create();
   }
 
   async close(): Promise<void> {
     await this.#at?.[Symbol.asyncDispose]();
+    await this.#engine?.[Symbol.asyncDispose]();
+  }
+
+  /** One more workspace behind such a wall. */
+  async create(options: { network_policy?: "egress+published-ports" } = {}): Promise<string> {
+    return (await this.at.sdk.createWorkspace({ ...this.wall, ...options })).workspace_id;
   }
 
   /** A shell command in the workspace. */
@@ -37,9 +63,19 @@ export class Sandbox {
   }
 }
 
-export function useSandbox(label: string): Sandbox {
-  const sandbox = new Sandbox();
-  beforeAll(() => sandbox.open(label));
+export function useSandbox(label: string, wall = CONTAINER): Sandbox {
+  const sandbox = new Sandbox(wall);
+  beforeAll(() => sandbox.open(label), OPEN_MS);
   afterAll(() => sandbox.close());
   return sandbox;
+}
+
+/** The same attacks on every wall: a workspace of its own for each. */
+export function describeWalls(
+  title: string,
+  label: string,
+  attacks: (box: Sandbox) => void,
+  walls: readonly WallUnderAttack[] = WALLS,
+): void {
+  describe.each(walls)(`${title}, backend $backend`, (wall) => attacks(useSandbox(label, wall)));
 }

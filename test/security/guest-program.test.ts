@@ -1,9 +1,7 @@
-import { describe, expect, it } from "vitest";
-import { useSandbox } from "../helpers/sandbox.ts";
+import { expect, it } from "vitest";
+import { describeWalls } from "../helpers/sandbox.ts";
 
-describe("G-08 the guest program", () => {
-  const box = useSandbox("g08");
-
+describeWalls("G-08 the guest program", "g08", (box) => {
   it("G-08 cannot be traced, read or signalled by a command", async () => {
     const { stdout } = await box.perl(`
       print "traced\\n" if syscall(101, 16, 1, 0, 0) == 0;              # PTRACE_ATTACH

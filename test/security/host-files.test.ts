@@ -2,12 +2,10 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { useSandbox } from "../helpers/sandbox.ts";
+import { expect, it } from "vitest";
+import { SHARING_WALLS, describeWalls } from "../helpers/sandbox.ts";
 
-describe("G-01 files of the host", () => {
-  const box = useSandbox("g01");
-
+describeWalls("G-01 files of the host", "g01", (box) => {
   it("G-01 the user's home, the cloche home and other readable folders are not there", async () => {
     const canary = randomBytes(8).toString("hex");
     const inHome = join(homedir(), `.cloche-canary-${process.pid}`);
@@ -36,26 +34,17 @@ describe("G-01 files of the host", () => {
     }
   });
 
-  it("G-01 secret files of the host's /etc are not there, and no password hash anywhere in it", async () => {
-    expect((await box.sh("cat /etc/shadow")).exit_code).not.toBe(0);
-    expect(
-      (await box.sh("ls /etc/shadow /etc/gshadow /etc/ssl/private /etc/ssh/ssh_host_* /etc/sudoers 2>/dev/null"))
-        .stdout,
-    ).toBe("");
-    expect((await box.sh("grep -rlE '^root:[$!*]' /etc 2>/dev/null")).stdout).toBe("");
-  });
-
   it("G-01 nothing of another workspace is visible", async () => {
-    const other = await box.at.sdk.createWorkspace({ environment: "host" });
+    const other = await box.create();
     const canary = randomBytes(8).toString("hex");
-    await box.at.sdk.execWorkspace(other.workspace_id, {
+    await box.at.sdk.execWorkspace(other, {
       command: `echo ${canary} | tee /workspace/a /tmp/a /home/agent/a /dev/shm/a > /dev/null`,
     });
     const search = await box.sh(
       `grep -rl ${canary} /workspace /tmp /home /dev/shm /run /var /root 2>/dev/null; ls /workspace`,
     );
     expect(search.stdout).toBe("");
-    await box.at.sdk.deleteWorkspace(other.workspace_id);
+    await box.at.sdk.deleteWorkspace(other);
   });
 
   it("G-01 mount tables and the command line of the guest program name nothing of the host", async () => {
@@ -80,3 +69,20 @@ describe("G-01 files of the host", () => {
     ]);
   });
 });
+
+// A machine has the /etc of its environment, which is not the host's.
+describeWalls(
+  "G-01 the host's /etc",
+  "g01e",
+  (box) => {
+    it("G-01 secret files of the host's /etc are not there, and no password hash anywhere in it", async () => {
+      expect((await box.sh("cat /etc/shadow")).exit_code).not.toBe(0);
+      expect(
+        (await box.sh("ls /etc/shadow /etc/gshadow /etc/ssl/private /etc/ssh/ssh_host_* /etc/sudoers 2>/dev/null"))
+          .stdout,
+      ).toBe("");
+      expect((await box.sh("grep -rlE '^root:[$!*]' /etc 2>/dev/null")).stdout).toBe("");
+    });
+  },
+  SHARING_WALLS,
+);

@@ -1,12 +1,10 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { describe, expect, it } from "vitest";
-import { useSandbox } from "../helpers/sandbox.ts";
+import { expect, it } from "vitest";
+import { describeWalls } from "../helpers/sandbox.ts";
 
-describe("G-03 network", () => {
-  const box = useSandbox("g03");
-
+describeWalls("G-03 network", "g03", (box) => {
   it("G-03 there is no interface but loopback and no route", async () => {
     const devices = (await box.sh("cat /proc/net/dev")).stdout
       .split("\n")
@@ -57,10 +55,7 @@ describe("G-03 network", () => {
 
   it("G-03 a published port is on the one loopback address, and on no other address of the host", async () => {
     const { sdk } = box.at;
-    const { workspace_id: id } = await sdk.createWorkspace({
-      environment: "host",
-      network_policy: "egress+published-ports",
-    });
+    const id = await box.create({ network_policy: "egress+published-ports" });
     const { published_ports: ports } = await sdk.startService(id, "any", {
       command: "exec sleep 60",
       published_ports: [{ guest_port: 8080 }],

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { useSandbox } from "../helpers/sandbox.ts";
+import { expect, it } from "vitest";
+import { describeWalls } from "../helpers/sandbox.ts";
 
 /** x86_64 numbers of system calls that the filter refuses; each is called with arguments that would otherwise not be refused by it. */
 const REFUSED: Record<string, [number: number, args: string, answer: RegExp]> = {
@@ -45,9 +45,7 @@ const REFUSED: Record<string, [number: number, args: string, answer: RegExp]> = 
   "a call that nobody knows yet": [900, "0", /not implemented/],
 };
 
-describe("G-06 privileges", () => {
-  const box = useSandbox("g06");
-
+describeWalls("G-06 privileges", "g06", (box) => {
   it("G-06 a command is agent, uid 1000, in no other group", async () => {
     expect((await box.sh("id -u; id -g; id -G; id -un; echo $HOME; cd ~ && touch x && pwd")).stdout).toBe(
       "1000\n1000\n1000\nagent\n/home/agent\n/home/agent\n",
@@ -127,7 +125,9 @@ describe("G-06 privileges", () => {
   });
 
   it("G-07 kernel files are masked, kernel settings cannot be written, there is no /sys", async () => {
-    for (const file of ["kcore", "kallsyms", "keys", "timer_list", "modules", "cmdline", "interrupts"]) {
+    // What a machine's kernel tells of itself tells nothing of the host.
+    const told = box.wall.backend === "vm" ? [] : ["modules", "cmdline", "interrupts"];
+    for (const file of ["kcore", "kallsyms", "keys", "timer_list", ...told]) {
       expect((await box.sh(`head -c 100 /proc/${file} 2>/dev/null | wc -c`)).stdout.trim(), file).toBe("0");
     }
     for (const file of [

@@ -1,16 +1,14 @@
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
-import { useSandbox } from "../helpers/sandbox.ts";
+import { expect, it } from "vitest";
+import { SHARING_WALLS, describeWalls } from "../helpers/sandbox.ts";
 
-describe("G-04 processes of the host", () => {
-  const box = useSandbox("g04");
-
+describeWalls("G-04 processes of the host", "g04", (box) => {
   it("G-04 host processes cannot be seen or signalled", async () => {
     const victim = spawn("sleep", ["86399.5"], { stdio: "ignore" });
     try {
       const { stdout } = await box.sh("for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; echo; done");
-      expect(stdout).toContain("cloche-guest".slice(0, 6));
+      expect(stdout).toMatch(/guest/);
       expect(stdout).not.toContain("86399.5");
       await box.sh(`kill -9 ${String(victim.pid)}; kill -9 -1`);
       expect(victim.exitCode ?? victim.signalCode).toBeNull();
@@ -39,9 +37,17 @@ describe("G-04 processes of the host", () => {
       execFileSync("ipcrm", ["--shmem-id", id]);
     }
   });
-
-  it("G-04 the cgroups of the host are not told: a process sees itself at their root", async () => {
-    const { stdout } = await box.sh("cut -d: -f3- /proc/self/cgroup | sort -u");
-    expect(stdout).toBe("/\n");
-  });
 });
+
+// A machine has no cgroups at all.
+describeWalls(
+  "G-04 cgroups of the host",
+  "g04c",
+  (box) => {
+    it("G-04 the cgroups of the host are not told: a process sees itself at their root", async () => {
+      const { stdout } = await box.sh("cut -d: -f3- /proc/self/cgroup | sort -u");
+      expect(stdout).toBe("/\n");
+    });
+  },
+  SHARING_WALLS,
+);

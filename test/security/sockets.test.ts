@@ -5,11 +5,9 @@ import { describe, expect, it } from "vitest";
 import { connectGuest } from "../../src/walls/guest-socket.ts";
 import { withInstallation } from "../helpers/installation.ts";
 import { sandboxFolder } from "../helpers/running-daemon.ts";
-import { useSandbox } from "../helpers/sandbox.ts";
+import { describeWalls, useSandbox } from "../helpers/sandbox.ts";
 
-describe("G-02 sockets of the host", () => {
-  const box = useSandbox("g02");
-
+describeWalls("G-02 sockets of the host", "g02", (box) => {
   it("G-02 no socket is in the sandbox: not the daemon's, not Docker's, not the guest's", async () => {
     const { stdout } = await box.sh(
       "find / -xdev -type s 2>/dev/null; find /run /tmp /workspace /.cloche /var -type s 2>/dev/null; ls /var/run/docker.sock /run/docker.sock 2>/dev/null",
@@ -34,6 +32,10 @@ describe("G-02 sockets of the host", () => {
       server.close();
     }
   });
+});
+
+describe("G-02 G-14 sockets and files of cloche", () => {
+  const box = useSandbox("g14");
 
   it("G-02 a link in the place of a guest's socket leads the daemon nowhere", async () => {
     const folder = box.at.path("door");

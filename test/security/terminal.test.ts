@@ -1,11 +1,9 @@
-import { describe, expect, it } from "vitest";
-import { useSandbox } from "../helpers/sandbox.ts";
+import { expect, it } from "vitest";
+import { describeWalls } from "../helpers/sandbox.ts";
 
 const TIOCSTI = 0x5412;
 
-describe("G-09 terminals", () => {
-  const box = useSandbox("g09");
-
+describeWalls("G-09 terminals", "g09", (box) => {
   it("G-09 a command without a terminal has none, and no way to one of the host", async () => {
     expect((await box.sh("tty; exec 3<>/dev/tty")).exit_code).not.toBe(0);
     expect((await box.sh("ls /dev/pts | grep -v ptmx")).stdout).toBe("");

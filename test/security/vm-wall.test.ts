@@ -1,5 +1,5 @@
-import { readFileSync, readdirSync, readlinkSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, readdirSync, readlinkSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Installation } from "../helpers/installation.ts";
 
@@ -11,8 +11,10 @@ describe("G-22 the wall of a machine", () => {
 
   beforeAll(async () => {
     at = new Installation("vw");
-    const create = () => at.sdk.createWorkspace({ environment: "debian:12", backend: "vm" });
-    ids = [(await create()).workspace_id, (await create()).workspace_id];
+    mkdirSync(at.path("project"));
+    writeFileSync(at.path("project/file"), "");
+    const create = (more = {}) => at.sdk.createWorkspace({ environment: "debian:12", backend: "vm", ...more });
+    ids = [(await create()).workspace_id, (await create({ seed_path: at.path("project") })).workspace_id];
     emulators = ids.map((id) =>
       Number(readFileSync(join(at.home, "workspaces", id, "g1/machine/wall.pid"), "utf8").split(" ")[0]),
     );
@@ -73,6 +75,23 @@ describe("G-22 the wall of a machine", () => {
       const memory = maps.filter((line) => line.includes("/vm/templates/") && line.endsWith("/memory"));
       expect(memory.length).toBeGreaterThan(0);
       for (const line of memory) expect(line).toMatch(/^\S+ ..-p|^\S+ ...p/);
+    }
+  });
+
+  it("what machines start from is nobody's to write, and a project is its own machine's to read", () => {
+    const shared = new Set<string>();
+    for (const pid of emulators)
+      for (const fd of readdirSync(`/proc/${pid}/fd`)) {
+        const path = readlinkSync(`/proc/${pid}/fd/${fd}`);
+        if (/\/vm\/(templates|seeds|environments)\//.test(path)) shared.add(path);
+      }
+    const memory = [...shared].find((path) => path.endsWith("/memory")) ?? "";
+    for (const name of ["disk", "state"]) shared.add(join(dirname(memory), name));
+    expect([...shared].some((path) => path.includes("/seeds/"))).toBe(true);
+    for (const path of shared) {
+      const { uid, mode } = statSync(path);
+      expect(uid, path).toBe(0);
+      expect((mode & 0o777).toString(8), path).toBe(path === memory ? "444" : "400");
     }
   });
 

@@ -30,7 +30,11 @@ export interface ContainerPlan {
 export const doorFolder = (directory: string): string => join(directory, "door");
 export const GUEST_SOCKET = "guest.sock";
 const DOOR = `${GUEST_FOLDER}/door`;
-const PROGRAM = `${GUEST_FOLDER}/guest`;
+/**
+ * SECURITY: deeper than all other mounts, because an engine mounts the deepest last: so nothing covers the guest program, whatever links an image or a
+ * stopped sandbox has left in the folders above. What is at this path runs as the host's root (G-21).
+ */
+const PROGRAM = `${GUEST_FOLDER}/mounted/last/guest`;
 
 /** Where an engine mounts files of its own, with the name servers of the host in them, or leaves empty ones. */
 export const NAME_FILES = ["etc/hosts", "etc/hostname", "etc/resolv.conf"];

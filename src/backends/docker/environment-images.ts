@@ -96,11 +96,15 @@ export class EnvironmentImages {
     const current = this.reference(rootfs);
     try {
       for (const { RepoTags } of await engine.listImages(environmentLabels(rootfs.name)))
-        for (const tag of RepoTags ?? [])
-          if (tag !== current && tag.endsWith(`-${this.#kind}`)) await removeUnlessUsed(engine, tag);
+        for (const tag of RepoTags ?? []) if (tag !== current && this.#isOurs(tag)) await removeUnlessUsed(engine, tag);
     } catch (error) {
       this.#log.warn("cannot remove older images", { environment: rootfs.name, reason: messageOf(error) });
     }
+  }
+
+  /** SECURITY: an image that was made from one of ours has its label too, and is somebody else's (G-21). */
+  #isOurs(tag: string): boolean {
+    return tag.startsWith(`${REPOSITORY}:`) && tag.endsWith(`-${this.#kind}`);
   }
 
   #tag(name: string, digest: string): string {

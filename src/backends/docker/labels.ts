@@ -10,7 +10,10 @@ const ENVIRONMENT = "cloche.environment";
 /** Two homes may share one engine: each knows its own by this. */
 export const homeId = (home: string): string => createHash("sha256").update(home).digest("hex").slice(0, 10);
 
-export const containerName = (home: string, workspaceId: string): string => `cloche-${homeId(home)}-${workspaceId}`;
+/** Names of the containers and volumes of a home begin with it. */
+export const namePrefix = (home: string): string => `cloche-${homeId(home)}-`;
+
+export const containerName = (home: string, workspaceId: string): string => `${namePrefix(home)}${workspaceId}`;
 
 export const homeLabels = (home: string): Labels => ({ [HOME]: homeId(home) });
 

@@ -1,7 +1,7 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { DockerEngine } from "../../docker-engine/engine.ts";
-import { directoryOf, homeLabels } from "./labels.ts";
+import { directoryOf, homeLabels, namePrefix } from "./labels.ts";
 
 /**
  * Removes what carries this home's label and belongs to no sandbox any more: left by a crash of the engine in the middle of making it, or by somebody who
@@ -15,7 +15,7 @@ export async function removeOrphans(
 ): Promise<void> {
   const isOrphan = (directory: string | undefined) => directory !== undefined && !isNeeded(directory);
   try {
-    for (const { Id, Labels } of await engine.listContainers(homeLabels(home))) {
+    for (const { Id, Labels } of await engine.listContainers(homeLabels(home), namePrefix(home))) {
       if (!isOrphan(directoryOf(Labels))) continue;
       log.warn("removing a container that belongs to no workspace", { container: Id });
       await engine.removeContainer(Id);

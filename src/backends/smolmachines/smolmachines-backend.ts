@@ -82,7 +82,7 @@ export class SmolmachinesBackend implements Backend {
   }
 
   async probe(): Promise<BackendProbe> {
-    const name = `cloche-${this.#homeId}-probe-${randomName(6)}`;
+    const name = `${this.#namePrefix}probe-${randomName(6)}`;
     const { bootMs } = this.#smolvm.deadlines;
     this.#probes.add(name);
     try {
@@ -173,13 +173,19 @@ export class SmolmachinesBackend implements Backend {
   async #removeOrphans(): Promise<void> {
     try {
       for (const { name, labels } of await this.#smolvm.list()) {
-        if (labels[HOME_LABEL] !== this.#homeId || this.#probes.has(name) || this.#isNeeded(labels)) continue;
+        // A packed machine may bring labels along; the name is given by who makes one of it.
+        if (labels[HOME_LABEL] !== this.#homeId || !name.startsWith(this.#namePrefix)) continue;
+        if (this.#probes.has(name) || this.#isNeeded(labels)) continue;
         this.#log.warn("removing a machine that belongs to no workspace", { machine: name });
         await this.#smolvm.run(deleteArguments(name), { deadlineMs: this.#smolvm.deadlines.bootMs });
       }
     } catch (error) {
       this.#log.warn("cannot look for machines that were left", { reason: messageOf(error) });
     }
+  }
+
+  get #namePrefix(): string {
+    return `cloche-${this.#homeId}-`;
   }
 
   #isNeeded(labels: Readonly<Record<string, string>>): boolean {
@@ -198,7 +204,7 @@ export class SmolmachinesBackend implements Backend {
       });
     }
     const image = spec.rootfs.machineFile ?? (await this.#images.ensure(spec.rootfs, { signal }));
-    const name = `cloche-${this.#homeId}-${workspaceId}`;
+    const name = `${this.#namePrefix}${workspaceId}`;
     const record = { name, hostname, memMib: limits.memMib, layers: layers.length, filled: false };
     await writeMachineRecord(directory, record);
     const { vcpuCount, memMib } = limits;

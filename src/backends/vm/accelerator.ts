@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { accessSync, constants, mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { chown, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,13 +11,13 @@ import type { BootFiles } from "./boot-files.ts";
 import { ControlPort } from "./control-port.ts";
 import type { DiskImages } from "./disk-images.ts";
 import { emulatorUser } from "./emulator-user.ts";
+import { whyNoKvm } from "./kvm-device.ts";
 import { launchMachine, whileItLives } from "./machine-process.ts";
 import { PRIVATE_MEMORY } from "./private-memory.ts";
 import { type Accelerator, CONTROL_SOCKET, machineCommand } from "./qemu-arguments.ts";
 import type { Qemu } from "./qemu.ts";
 import type { VmCache } from "./vm-cache.ts";
 
-const DEVICE = "/dev/kvm";
 /** With acceleration a kernel is up in a second; one that hangs would do so for ever. */
 const PROBE_MS = { kvm: 10_000, tcg: 90_000 };
 const NAMES = { kvm: "KVM", tcg: "emulation" };
@@ -41,7 +41,7 @@ export async function chooseAccelerator(
   boot: BootFiles,
 ): Promise<Acceleration> {
   const file = await cache.make(answerName(qemu.version, boot.digest), async (path) => {
-    const problem = whyNotUsable() ?? (await tryToBoot("kvm", images, idMap, qemu, boot));
+    const problem = whyNoKvm() ?? (await tryToBoot("kvm", images, idMap, qemu, boot));
     const emulated = problem === undefined ? undefined : await tryToBoot("tcg", images, idMap, qemu, boot);
     if (emulated !== undefined)
       throw failure("BACKEND_UNAVAILABLE", `No machine boots on this host: ${emulated}`, {
@@ -63,15 +63,6 @@ export function answerName(qemuVersion: string, boot: string): string {
     .update(JSON.stringify([qemuVersion, boot, hostBoot]))
     .digest("hex");
   return `accelerators/${versions.slice(0, 32)}`;
-}
-
-function whyNotUsable(): string | undefined {
-  try {
-    accessSync(DEVICE, constants.R_OK | constants.W_OK);
-    return undefined;
-  } catch {
-    return `${DEVICE} is not there, or not for this user`;
-  }
 }
 
 async function booted(folder: string): Promise<void> {

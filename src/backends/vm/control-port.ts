@@ -5,6 +5,9 @@ import { connectUnix } from "./connect-unix.ts";
 
 const ENTROPY_BYTES = 64;
 const MAX_LINE_BYTES = 4096;
+/** A machine says little before it is asked. */
+const MAX_UNEXPECTED_LINES = 64;
+const MAX_COMPLAINT = 300;
 
 /** The host's end of a machine's first process: lines both ways. */
 export class ControlPort {
@@ -84,13 +87,22 @@ export class ControlPort {
       else if (line.startsWith("E")) this.#complaint(line);
       else this.#lines.push(line);
     }
+    // SECURITY: what a machine says unasked, which may have been taken over before it was saved, takes no room without end (G-10).
+    if (this.#lines.length > MAX_UNEXPECTED_LINES) this.#refuse();
     // The last words of a machine that gives up have no end of line.
     if (this.#rest.startsWith("E")) this.#complaint(this.#rest);
   }
 
   #complaint(line: string): void {
     const full = /No space left/.test(line);
-    this.#end(failure(full ? "DISK_FULL" : "SANDBOX_START_FAILED", `Cannot start the machine: ${line.slice(1)}`));
+    const reason = line.slice(1, 1 + MAX_COMPLAINT);
+    this.#end(failure(full ? "DISK_FULL" : "SANDBOX_START_FAILED", `Cannot start the machine: ${reason}`));
+  }
+
+  #refuse(): void {
+    this.#lines.length = 0;
+    this.#end(failure("GUEST_PROTOCOL", "The machine says what it was not asked"));
+    this.#socket.destroy();
   }
 
   #end(error: Error): void {

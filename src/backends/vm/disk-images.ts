@@ -25,14 +25,19 @@ export class DiskImages {
     this.#idMap = idMap;
   }
 
+  /** Of images that are packed: whose they are, and who may read them. */
+  get #form(): string {
+    return `${this.#idMap.kind}-2`;
+  }
+
   /** In the cache. */
   environmentName(digest: string): string {
-    return `environments/${digest}-${this.#idMap.kind}`;
+    return `environments/${digest}-${this.#form}`;
   }
 
   /** Whether it is an environment's name that could be one of ours: another user's differ in the owners of their files. */
   isOwn(name: string): boolean {
-    return name.endsWith(`-${this.#idMap.kind}`);
+    return name.endsWith(`-${this.#form}`);
   }
 
   /** The names in the cache of what the disks of any machine are copied from. */
@@ -56,7 +61,7 @@ export class DiskImages {
   seedName(tree: string): string {
     const { ino, mtimeMs } = statSync(tree);
     const digest = createHash("sha256")
-      .update(JSON.stringify([tree, ino, mtimeMs, this.#idMap.kind]))
+      .update(JSON.stringify([tree, ino, mtimeMs, this.#form]))
       .digest("hex");
     return `seeds/${digest.slice(0, 40)}`;
   }
@@ -111,7 +116,8 @@ export class DiskImages {
     }
     if (shifted) await chown(path, 0, 0);
     await truncate(path, DISK_BYTES);
-    await chmod(path, 0o444);
+    // SECURITY: a project is read through a descriptor that its own machines get, by no other user and no other emulator (G-22).
+    await chmod(path, 0o400);
   }
 }
 
@@ -121,7 +127,8 @@ export function makeHole(path: string): void {
   truncateSync(path, DISK_BYTES);
 }
 
-/** Copies a disk, and its holes as holes; shares the blocks where the file system can. */
+/** Copies a disk, and its holes as holes; shares the blocks where the file system can. The copy is its owner's to write, and nobody else's to read. */
 export async function copyDisk(from: string, to: string, signal?: AbortSignal): Promise<void> {
   await runTool({ argv: ["cp", "--sparse=always", "--reflink=auto", "--", from, to], package: "coreutils", signal });
+  await chmod(to, 0o600);
 }

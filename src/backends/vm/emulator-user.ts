@@ -3,7 +3,8 @@ import { type IdMap, SHIFT_BASE, SHIFT_COUNT } from "../../base/id-map.ts";
 
 /** Beside the ids of sandboxes: whoever an emulator is, it owns none of their files. */
 const FIRST_USER = SHIFT_BASE + SHIFT_COUNT;
-const USERS = 65_536;
+/** So many that no two machines of a host get the same by chance: one user's processes may look into each other. */
+const USERS = 2 ** 27;
 
 /** The user that an emulator runs as where root starts it, another one for each machine; a user's own machines are the user's. */
 export function emulatorUser(name: string, idMap: IdMap): number | undefined {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { within } from "../../base/deadline.ts";
@@ -9,8 +9,9 @@ import { failure } from "../../model/error-codes.ts";
 import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
 import type { MachineCommand } from "./qemu-arguments.ts";
 
-const LOG_NAME = "wall.log";
-const LOG_TAIL_BYTES = 2000;
+/** An emulator that starts has said why it cannot long before. */
+const MAX_WORDS = 64 * 1024;
+const LAST_WORDS = 2000;
 const KILL_PATIENCE_MS = 5000;
 const LOOK_AGAIN_MS = 5;
 /** Its connections break a moment before an emulator is gone. */
@@ -56,35 +57,30 @@ export async function launchMachine(
   command: MachineCommand,
   user: number | undefined,
 ): Promise<Launched> {
-  const log = openSync(join(directory, LOG_NAME), "w", 0o600);
   const words = [
     ...["emulator", "--directory", directory],
     ...(user === undefined ? [] : ["--user", String(user)]),
     ...command.launcher,
   ];
-  let child: ChildProcess;
-  try {
-    child = spawn(GUEST_PROGRAM, [...words, "--", ...command.program], {
-      cwd: "/",
-      detached: true, // its own session: no signal of the daemon's terminal reaches it
-      env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", ...command.env },
-      stdio: ["ignore", log, log, "pipe"],
-    });
-  } finally {
-    closeSync(log);
-  }
+  const child = spawn(GUEST_PROGRAM, [...words, "--", ...command.program], {
+    cwd: "/",
+    detached: true, // its own session: no signal of the daemon's terminal reaches it
+    env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", ...command.env },
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+  });
   child.unref();
+  const said = listen(child);
   const exited = new Promise<void>((done) => {
-    child.once("exit", () => done());
+    child.once("close", () => done()); // when its last words have come
     child.once("error", () => done());
   });
   const ended = exited.then((): never => {
-    throw machineFailure(logTail(directory));
+    throw machineFailure(said());
   });
   ended.catch(() => undefined); // once started, an end is the guest connection's to tell
   await reported(child);
   const identity = child.pid === undefined ? undefined : identifyProcess(child.pid);
-  if (!identity) throw machineFailure(logTail(directory));
+  if (!identity) throw machineFailure(said());
   return { process: new MachineProcess(identity, exited), ended };
 }
 
@@ -126,12 +122,25 @@ function reported(child: ChildProcess): Promise<void> {
   });
 }
 
-function logTail(directory: string): string {
-  try {
-    return readFileSync(join(directory, LOG_NAME), "utf8").slice(-LOG_TAIL_BYTES).trim();
-  } catch (error) {
-    return errnoOf(error) ?? "";
+/**
+ * Keeps the last that an emulator prints, which a guest can make it do without end.
+ *
+ * SECURITY: so it goes to no file; and after the first of it nobody listens, also when it outlives the daemon, and it is lost (G-15).
+ */
+function listen(child: ChildProcess): () => string {
+  let text = "";
+  let count = 0;
+  for (const stream of [child.stdout, child.stderr]) {
+    if (!(stream instanceof Socket)) continue;
+    stream.on("data", (chunk: Buffer) => {
+      text = (text + chunk.toString()).slice(-LAST_WORDS);
+      count += chunk.length;
+      if (count > MAX_WORDS) stream.destroy();
+    });
+    stream.on("error", () => undefined);
+    stream.unref();
   }
+  return () => text.trim();
 }
 
 /** The emulator that the launcher recorded before it did anything else; for a machine without a record in the store. */

@@ -1,4 +1,5 @@
 import type { BootFiles } from "./boot-files.ts";
+import { kvmGroup } from "./kvm-device.ts";
 
 export type Accelerator = "kvm" | "tcg";
 
@@ -88,11 +89,13 @@ export function machineCommand(options: MachineOptions): MachineCommand {
     ...(thaws ? ["-kernel", at(passed, boot.kernelHead), "-append", "thaw", "-incoming", "defer"]
               : ["-kernel", at(passed, boot.kernel), "-initrd", at(passed, boot.initrd), "-append", kernelLine(shape.accelerator)]),
   ];
+  const stateFd = thaws ? passed.add("--read", state) : -1;
+  const group = shape.accelerator === "kvm" ? kvmGroup() : undefined;
   return {
-    launcher: passed.words,
+    launcher: [...(group === undefined ? [] : ["--group", String(group)]), ...passed.words],
     program,
     env: thaws ? { LD_PRELOAD: preload, [MEMORY_VARIABLE]: memoryPath } : {},
-    stateFd: thaws ? passed.add("--read", state) : -1,
+    stateFd,
   };
 }
 

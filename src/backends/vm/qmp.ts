@@ -9,6 +9,9 @@ interface Pending {
 
 type Message = Readonly<Record<string, unknown>>;
 
+/** The longest that an emulator has to say is far below. */
+const MAX_LINE_BYTES = 1024 * 1024;
+
 /** The emulator's own control channel. One at a time: the emulator listens to one. */
 export class Qmp {
   readonly #socket: Socket;
@@ -28,7 +31,7 @@ export class Qmp {
     socket.setEncoding("utf8");
     socket.on("data", (text: string) => this.#receive(text));
     socket.on("error", () => undefined); // what follows is "close"
-    socket.once("close", () => this.#end());
+    socket.once("close", () => this.#end(failure("SANDBOX_LOST", "The machine has ended")));
   }
 
   execute(command: string, options: Record<string, unknown> = {}): Promise<unknown> {
@@ -57,7 +60,14 @@ export class Qmp {
   #receive(text: string): void {
     const lines = (this.#rest + text).split("\n");
     this.#rest = lines.pop() ?? "";
-    for (const line of lines) if (line.trim()) this.#message(JSON.parse(line) as Message);
+    try {
+      if (this.#rest.length > MAX_LINE_BYTES) throw new Error("a line without end");
+      for (const line of lines) if (line.trim()) this.#message(JSON.parse(line) as Message);
+    } catch (error) {
+      // SECURITY: an emulator that a guest has broken out to ends its own connection, not the daemon (G-10).
+      this.#end(failure("GUEST_PROTOCOL", "The emulator says what cannot be understood", { cause: error }));
+      this.#socket.destroy();
+    }
   }
 
   #message(message: Message): void {
@@ -73,8 +83,8 @@ export class Qmp {
     }
   }
 
-  #end(): void {
-    this.#over = failure("SANDBOX_LOST", "The machine has ended");
+  #end(error: Error): void {
+    this.#over ??= error;
     for (const { fail } of [...this.#answers, ...this.#waiters.map(({ pending }) => pending)]) fail(this.#over);
     this.#answers.length = 0;
     this.#waiters = [];

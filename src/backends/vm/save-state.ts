@@ -8,6 +8,8 @@ import { failure } from "../../model/error-codes.ts";
 import type { Qmp } from "./qmp.ts";
 
 const SOCKET = "save.sock";
+/** A machine's devices have less than one. */
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * Stops a machine and writes the state of its devices to a file. Its memory is left out: it is the emulator's, or in a file already. The machine stands
@@ -24,7 +26,7 @@ export async function saveState(qmp: Qmp, directory: string, target: string): Pr
     await chmod(path, 0o666);
     const received = new Promise<void>((done, fail) =>
       server.once("connection", (socket) => {
-        pipeline(socket, createWriteStream(target, { flags: "wx", mode: 0o600 })).then(done, fail);
+        pipeline(socket, atMost(MAX_BYTES), createWriteStream(target, { flags: "wx", mode: 0o600 })).then(done, fail);
       }),
     );
     received.catch(() => undefined); // waited for below, unless the migration fails first
@@ -33,7 +35,7 @@ export async function saveState(qmp: Qmp, directory: string, target: string): Pr
     });
     const ended = qmp.event(({ event, data }) => event === "MIGRATION" && isEnd((data as { status?: string }).status));
     await qmp.execute("migrate", { uri: `unix:${basename(path)}` });
-    const { data } = (await ended) as { data: { status: string } };
+    const { data } = (await Promise.race([ended, received.then(() => ended)])) as { data: { status: string } };
     if (data.status !== "completed") throw failure("INTERNAL", "The emulator could not save the machine's state");
     await received;
   } finally {
@@ -41,6 +43,18 @@ export async function saveState(qmp: Qmp, directory: string, target: string): Pr
     address.release();
     await rm(join(dirname(path), SOCKET), { force: true });
   }
+}
+
+/** SECURITY: what an emulator that a guest has taken over sends does not fill the disk (G-10). */
+function atMost(most: number): (source: AsyncIterable<Buffer>) => AsyncIterable<Buffer> {
+  return async function* (source) {
+    let bytes = 0;
+    for await (const chunk of source) {
+      bytes += chunk.length;
+      if (bytes > most) throw failure("GUEST_PROTOCOL", "The emulator sent more than the state of a machine");
+      yield chunk;
+    }
+  };
 }
 
 const isEnd = (status: string | undefined): boolean =>

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { link, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { within } from "../../base/deadline.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import { failure } from "../../model/error-codes.ts";
@@ -11,6 +12,9 @@ import { QMP_SOCKET, type MachineShape } from "./qemu-arguments.ts";
 import { Qmp } from "./qmp.ts";
 import { saveState } from "./save-state.ts";
 import type { Frozen } from "./thaw.ts";
+
+/** For an emulator to write the state of its devices, which takes milliseconds. */
+const PATIENCE_MS = 30_000;
 
 interface SavedFacts {
   readonly qemu: string;
@@ -39,14 +43,14 @@ export async function saveMachine(machine: RunningMachine, target: string): Prom
   await mkdir(temporary, { recursive: true, mode: 0o711 });
   try {
     await keepMemory(memory, join(temporary, "memory"));
-    const qmp = await Qmp.connect(join(folder.emulator, QMP_SOCKET));
+    const qmp = await inTime(Qmp.connect(join(folder.emulator, QMP_SOCKET)));
     try {
-      await saveState(qmp, folder.emulator, join(temporary, "state"));
-      saveOwnMemory(pid, statSync(memory).ino, join(temporary, "own-memory"));
+      await inTime(saveState(qmp, folder.emulator, join(temporary, "state")));
+      await saveOwnMemory(pid, statSync(memory), join(temporary, "own-memory"));
       await copyDisk(folder.disk, join(temporary, "disk"));
       if (folder.isRestarted) await copyDisk(folder.spare, join(temporary, "spare"));
     } finally {
-      await qmp.execute("cont").catch(() => undefined); // one that has ended goes on no more
+      await inTime(qmp.execute("cont")).catch(() => undefined); // one that has ended goes on no more
       qmp.close();
     }
     await writeFile(join(temporary, "saved.json"), JSON.stringify(facts), { mode: 0o600 });
@@ -63,6 +67,12 @@ export async function saveMachine(machine: RunningMachine, target: string): Prom
     throw error;
   }
 }
+
+/** SECURITY: an emulator that a guest has taken over may say nothing (G-10). */
+const inTime = <Result>(work: Promise<Result>): Promise<Result> =>
+  within(PATIENCE_MS, work, () =>
+    failure("SANDBOX_LOST", `The emulator did not answer within ${PATIENCE_MS / 1000} seconds`),
+  );
 
 /** The template may go; a second name keeps its memory. */
 async function keepMemory(from: string, to: string): Promise<void> {

@@ -180,14 +180,14 @@ async function freezeRunning(folder: string, state: string): Promise<void> {
 async function seal(folder: string, idMap: IdMap, origin: Omit<TemplateFacts, "stamps">): Promise<void> {
   for (const name of PARTS) {
     if (idMap.kind === "shifted") await chown(join(folder, name), 0, 0);
-    await chmod(join(folder, name), 0o444);
+    // An emulator opens its memory by name; all else it is given.
+    await chmod(join(folder, name), name === "memory" ? 0o444 : 0o400);
   }
   const left = [
     CONTROL_SOCKET,
     QMP_SOCKET,
     "unused",
     "wall.pid",
-    "wall.log",
     ...Array.from({ length: 8 }, (_, at) => guestSocket(at)),
   ];
   for (const name of left) await rm(join(folder, name), { force: true });

@@ -154,7 +154,7 @@ async function bringUp(options: ThawOptions, { process }: Launched, stateFd: num
   const ports = new GuestPorts(folder.emulator, frozen.freePort);
   return await withQmp(folder, async (qmp) => {
     if (frozen.ownMemory !== undefined)
-      loadOwnMemory(process.identity.pid, statSync(frozen.memory).ino, frozen.ownMemory);
+      await loadOwnMemory(process.identity.pid, statSync(frozen.memory), frozen.ownMemory);
     // All wait until the machine runs, and are heard as soon as it does; on an old disk it starts its guest program anew.
     const made = makeOwn(options);
     const greeted = folder.isRestarted ? made.then(() => ports.connect(options.signal)) : ports.connect(options.signal);
