@@ -2,8 +2,8 @@
  * `cloche-guest emulator`: what has to happen between the daemon and the emulator of a machine.
  *
  * It runs with the rights of the user who runs cloche: records the pid, opens the files and makes the sockets that the emulator is to have, as
- * descriptors from FIRST_FD on, in the order in which they are named. Then it gives up these rights, if they are root's, and becomes the emulator,
- * which can reach nothing on the host but those descriptors and what everybody may read.
+ * descriptors from FIRST_FD on, in the order in which they are named. Then it gives up these rights, root's by becoming nobody and a user's by a cell, and
+ * becomes the emulator, which can reach nothing on the host but those descriptors and what everybody may read.
  */
 #include "emulator.h"
 
@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "cell.h"
 #include "launcher.h"
 
 #define STATUS_FD 3  /* pipe from the daemon: "B" once everything is there, "E message" on failure */
@@ -25,7 +26,7 @@
 
 struct emulator_options {
   const char *directory;
-  unsigned long user; /* also the group; 0: stay who we are */
+  unsigned long user; /* also the group; 0: stay who we are, in a cell */
   unsigned long group; /* one more, to reach the host's accelerator; 0: none */
   char **program;
 };
@@ -74,14 +75,12 @@ static void read_options(char **argv, struct emulator_options *o) {
 }
 
 /* SECURITY: an emulator that a guest has broken out to is nobody on the host, has no network, and gets no privilege back (G-22) */
-static void give_up_rights(const struct emulator_options *o) {
+static void become_nobody(const struct emulator_options *o) {
   gid_t groups[1] = {(gid_t)o->group};
-  if (o->user > 0) {
-    if (unshare(CLONE_NEWNET | CLONE_NEWIPC) != 0) fail("cannot make a network namespace");
-    if (setgroups(o->group > 0 ? 1 : 0, groups) != 0) fail("cannot drop groups");
-    if (setresgid((gid_t)o->user, (gid_t)o->user, (gid_t)o->user) != 0 || setresuid((uid_t)o->user, (uid_t)o->user, (uid_t)o->user) != 0)
-      fail("cannot become the emulator's user");
-  }
+  if (unshare(CLONE_NEWNET | CLONE_NEWIPC) != 0) fail("cannot make a network namespace");
+  if (setgroups(o->group > 0 ? 1 : 0, groups) != 0) fail("cannot drop groups");
+  if (setresgid((gid_t)o->user, (gid_t)o->user, (gid_t)o->user) != 0 || setresuid((uid_t)o->user, (uid_t)o->user, (uid_t)o->user) != 0)
+    fail("cannot become the emulator's user");
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("cannot set no_new_privs");
 }
 
@@ -91,8 +90,10 @@ int emulator_main(int argc, char **argv) {
   launcher_status = fcntl(STATUS_FD, F_DUPFD_CLOEXEC, FIRST_FD + 100);
   if (launcher_status >= 0) close(STATUS_FD);
   read_options(argv, &options);
-  give_up_rights(&options);
+  const char *program = options.program[0];
+  if (options.user > 0) become_nobody(&options);
+  else program = cell_enter(program);
   if (launcher_status >= 0 && write(launcher_status, "B", 1) != 1) fail("cannot report");
-  execvp(options.program[0], options.program);
+  execv(program, options.program);
   fail("cannot run %s", options.program[0]);
 }

@@ -1,6 +1,8 @@
 #include "seccomp.h"
 
+#include <asm/sockios.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -11,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <termios.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #define NATIVE_ARCH AUDIT_ARCH_X86_64
@@ -72,9 +75,15 @@ static const struct denial builtin_denials[] = {
     DENY(setgroups), DENY(capset), DENY(execve), DENY(execveat), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev),
 };
 
+/* SECURITY: where an emulator has the user's own id, it could else end or slow down the user's processes (G-22) */
+static const struct denial emulator_denials[] = {
+    DENY(kill), DENY(tkill), DENY(rt_sigqueueinfo), DENY(pidfd_send_signal), DENY(setpriority), DENY(ioprio_set),
+};
+
 #define DENIALS (sizeof denials / sizeof *denials)
 #define BUILTIN_DENIALS (sizeof builtin_denials / sizeof *builtin_denials)
-#define MAX_PROGRAM (2 * (DENIALS + BUILTIN_DENIALS) + 64)
+#define EMULATOR_DENIALS (sizeof emulator_denials / sizeof *emulator_denials)
+#define MAX_PROGRAM (2 * (DENIALS + BUILTIN_DENIALS + EMULATOR_DENIALS) + 96)
 
 static struct sock_filter program[MAX_PROGRAM];
 static unsigned short length;
@@ -108,9 +117,15 @@ static void check_clone(void) {
 }
 
 /* SECURITY: no keystroke can be pushed into a terminal (G-09) */
-static void check_ioctl(void) {
-  only_if(BPF_JEQ, SYS_ioctl, 6);
+static void check_ioctl(bool owners_too) {
+  only_if(BPF_JEQ, SYS_ioctl, owners_too ? 10 : 6);
   load(argument(1));
+  if (owners_too) {
+    only_if(BPF_JEQ, FIOSETOWN, 1);
+    give_error(EPERM);
+    only_if(BPF_JEQ, SIOCSPGRP, 1);
+    give_error(EPERM);
+  }
   only_if(BPF_JEQ, TIOCSTI, 1);
   give_error(EPERM);
   only_if(BPF_JEQ, TIOCLINUX_COMMAND, 1);
@@ -151,6 +166,26 @@ static void check_personality(void) {
   give(SECCOMP_RET_ALLOW);
 }
 
+/* Its own threads may be signalled, by a call that names the process. */
+static void check_own_process(uint32_t call) {
+  only_if(BPF_JEQ, call, 4);
+  load(argument(0));
+  skip_if_equal((uint32_t)getpid(), 1);
+  give_error(EPERM);
+  give(SECCOMP_RET_ALLOW);
+}
+
+/* Whoever owns a descriptor gets signals for it, and anybody may be made its owner. */
+static void check_owners(void) {
+  only_if(BPF_JEQ, SYS_fcntl, 6);
+  load(argument(1));
+  only_if(BPF_JEQ, F_SETOWN, 1);
+  give_error(EPERM);
+  only_if(BPF_JEQ, F_SETOWN_EX, 1);
+  give_error(EPERM);
+  give(SECCOMP_RET_ALLOW);
+}
+
 static void deny_all(const struct denial *list, size_t count) {
   for (size_t i = 0; i < count; i++) {
     only_if(BPF_JEQ, list[i].call, 1);
@@ -158,7 +193,7 @@ static void deny_all(const struct denial *list, size_t count) {
   }
 }
 
-static void build(bool for_builtin) {
+static void build(enum seccomp_purpose purpose) {
   length = 0;
   load(offsetof(struct seccomp_data, arch));
   skip_if_equal(NATIVE_ARCH, 1);
@@ -169,9 +204,15 @@ static void build(bool for_builtin) {
   only_if(BPF_JGT, NEWEST_CALL, 1);
   give_error(ENOSYS);
   deny_all(denials, DENIALS);
-  if (for_builtin) deny_all(builtin_denials, BUILTIN_DENIALS);
+  if (purpose == SECCOMP_BUILTIN) deny_all(builtin_denials, BUILTIN_DENIALS);
+  if (purpose == SECCOMP_EMULATOR) {
+    deny_all(emulator_denials, EMULATOR_DENIALS);
+    check_own_process(SYS_tgkill);
+    check_own_process(SYS_rt_tgsigqueueinfo);
+    check_owners();
+  }
   check_clone();
-  check_ioctl();
+  check_ioctl(purpose == SECCOMP_EMULATOR);
   check_families(SYS_socket);
   check_families(SYS_socketpair);
   check_prlimit();
@@ -179,8 +220,8 @@ static void build(bool for_builtin) {
   give(SECCOMP_RET_ALLOW);
 }
 
-bool seccomp_install(bool for_builtin) {
-  build(for_builtin);
+bool seccomp_install(enum seccomp_purpose purpose) {
+  build(purpose);
   struct sock_fprog filter = {.len = length, .filter = program};
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
 }

@@ -5,7 +5,7 @@ import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
-import type { Backend, BackendProbe, Wall, WallRecord, WallSpec } from "../../contracts/backend.ts";
+import type { Backend, BackendCapabilities, BackendProbe, Wall, WallRecord, WallSpec } from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
@@ -23,12 +23,15 @@ import { WallProcess, launchWall, logTail, recordedProcess } from "./wall-proces
 /** The embedded backend: bubblewrap around an overlay, or an OCI runtime when asked. */
 export class ContainerBackend implements Backend {
   readonly name = "container";
-  readonly capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false };
+  readonly capabilities: BackendCapabilities;
   readonly #idMap: IdMap;
   readonly #cgroups: Cgroups;
 
   constructor(options: { home: string; idMap: IdMap }) {
     this.#idMap = options.idMap;
+    // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
+    const guardedSystem = options.idMap.kind === "shifted";
+    this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem };
     this.#cgroups = Cgroups.detect(options.home);
   }
 

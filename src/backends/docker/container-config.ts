@@ -4,7 +4,7 @@ import type { WallSpec } from "../../contracts/backend.ts";
 import type { Labels } from "../../docker-engine/engine.ts";
 import { WORKSPACE_ROOT } from "../../model/names.ts";
 import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
-import { writableLayer } from "../../walls/layers.ts";
+import { workFolder, writableLayer } from "../../walls/layers.ts";
 import {
   GUEST_FOLDER,
   guestCommand,
@@ -31,6 +31,7 @@ export const doorFolder = (directory: string): string => join(directory, "door")
 export const GUEST_SOCKET = "guest.sock";
 const DOOR = `${GUEST_FOLDER}/door`;
 const PROGRAM = `${GUEST_FOLDER}/guest`;
+const WORK = `${GUEST_FOLDER}/work`;
 
 /** Where an engine mounts files of its own, with the name servers of the host in them, or leaves empty ones. */
 export const NAME_FILES = ["etc/hosts", "etc/hostname", "etc/resolv.conf"];
@@ -54,7 +55,7 @@ export function containerConfig(plan: ContainerPlan): object {
     Image: image,
     Hostname: spec.hostname,
     // SECURITY: nothing of the image says who runs and with what: not its entry point, not its user, not its variables (G-21).
-    Entrypoint: [PROGRAM, "enter", ...mapArguments(idMap), "--program", PROGRAM],
+    Entrypoint: [PROGRAM, "enter", ...mapArguments(idMap), "--program", PROGRAM, ...releaseArguments(idMap)],
     Cmd: [
       ...NAME_FILES.flatMap((path) => ["--hide", `/${path}`]),
       "--",
@@ -106,7 +107,7 @@ function hostConfig(plan: ContainerPlan): object {
   };
 }
 
-function mounts({ spec, name, labels, links }: ContainerPlan): object[] {
+function mounts({ spec, idMap, name, labels, links }: ContainerPlan): object[] {
   const bind = (source: string, target: string, readOnly = true) => ({
     Type: "bind",
     Source: source,
@@ -138,6 +139,7 @@ function mounts({ spec, name, labels, links }: ContainerPlan): object[] {
     // SECURITY: layers are shared between workspaces, and read-only (G-05).
     ...spec.layers.map((path, index) => bind(path, targets[index] ?? "")),
     bind(doorFolder(spec.directory), DOOR, false),
+    ...(idMap.kind === "single" ? [bind(workFolder(spec.directory), WORK, false)] : []),
   ];
 }
 
@@ -146,6 +148,9 @@ export const isGvisor = (runtime: string | undefined): boolean => runtime?.start
 /** gVisor loses a socket whose folder is unmounted; there the guest makes it, and the mount table shows nothing of the host anyway. */
 const channel = ({ ociRuntime }: WallSpec): string[] =>
   isGvisor(ociRuntime) ? ["--socket", `${DOOR}/${GUEST_SOCKET}`] : ["--door", DOOR];
+
+/** What the engine's overlay keeps in its work folder is root's; a user could not delete the workspace unless root lets go of it. */
+const releaseArguments = (idMap: IdMap): string[] => (idMap.kind === "single" ? ["--release", WORK] : []);
 
 /** Run as root, the sandbox's ids are shifted; run by a user, the sandbox's one user is that user. */
 function mapArguments(idMap: IdMap): string[] {

@@ -8,6 +8,7 @@ import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import type {
   Backend,
+  BackendCapabilities,
   BackendProbe,
   PrepareOptions,
   Wall,
@@ -44,7 +45,7 @@ export interface DockerBackendOptions {
 /** Containers of a Docker engine on this host, each with the guest program as its first process. */
 export class DockerBackend implements Backend {
   readonly name = "docker";
-  readonly capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false };
+  readonly capabilities: BackendCapabilities;
   readonly #home: string;
   readonly #idMap: IdMap;
   readonly #log: Log;
@@ -55,6 +56,9 @@ export class DockerBackend implements Backend {
   readonly #starting = new Set<string>();
 
   constructor({ home, idMap, log, env = process.env }: DockerBackendOptions) {
+    // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
+    const guardedSystem = idMap.kind === "shifted";
+    this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem };
     this.#home = home;
     this.#idMap = idMap;
     this.#log = log;
@@ -149,7 +153,7 @@ export class DockerBackend implements Backend {
   }
 
   #links(name: string): string {
-    return linksFolder(name, this.#home, this.#env, this.#idMap.kind === "shifted");
+    return linksFolder(name, this.#env, this.#idMap.kind === "shifted");
   }
 
   #makeFolders({ directory }: WallSpec): void {

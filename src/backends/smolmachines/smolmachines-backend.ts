@@ -57,7 +57,13 @@ export interface SmolmachinesOptions {
  */
 export class SmolmachinesBackend implements Backend {
   readonly name = "smolmachines";
-  readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: false, machineFiles: true };
+  readonly capabilities = {
+    hostFolders: false,
+    ociRuntime: false,
+    liveSnapshots: false,
+    machineFiles: true,
+    guardedSystem: true,
+  };
   readonly #homeId: string;
   readonly #idMap: IdMap;
   readonly #images: MachineImages;

@@ -190,7 +190,9 @@ function hanging(argv: readonly string[], deadlineMs: number): Error {
 }
 
 function cannotRun(error: Error): Error {
-  if (errnoOf(error) === "ENOENT") return unavailable("smolvm is not installed", INSTALL_HINT);
+  // Denied when a folder of PATH is closed to this user: then it was in none of the others.
+  if (["ENOENT", "EACCES"].includes(errnoOf(error) ?? ""))
+    return unavailable("smolvm is not installed", INSTALL_HINT);
   return unavailable(`Cannot run smolvm: ${messageOf(error)}`, INSTALL_HINT);
 }
 

@@ -102,7 +102,8 @@ export function makeHole(path: string): void {
   truncateSync(path, DISK_BYTES);
 }
 
-/** Copies a disk, and its holes as holes; shares the blocks where the file system can. */
+/** Copies a disk, and its holes as holes; shares the blocks where the file system can. The copy is ours to write, also of one that is nobody's. */
 export async function copyDisk(from: string, to: string, signal?: AbortSignal): Promise<void> {
   await runTool({ argv: ["cp", "--sparse=always", "--reflink=auto", "--", from, to], package: "coreutils", signal });
+  await chmod(to, 0o600);
 }

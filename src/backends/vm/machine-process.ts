@@ -7,6 +7,7 @@ import { errnoOf, isClocheError, messageOf } from "../../base/errors.ts";
 import { type ProcessIdentity, identifyProcess, isProcessAlive, signalProcess } from "../../base/process-identity.ts";
 import { failure } from "../../model/error-codes.ts";
 import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { NO_USER_NAMESPACES } from "../../walls/user-namespaces.ts";
 import type { MachineCommand } from "./qemu-arguments.ts";
 
 const LOG_NAME = "wall.log";
@@ -151,6 +152,10 @@ function machineFailure(text: string): Error {
       ...options,
       hint: "Give the workspace less with --mem-mib, or stop others",
     });
+  }
+  if (/cannot make a user namespace|cannot (?:open|write) \/proc\/self\/|cannot mount the cell/.test(text)) {
+    const { message, hint } = NO_USER_NAMESPACES;
+    return failure("BACKEND_UNAVAILABLE", `Cannot start the machine: ${message} (${reason})`, { ...options, hint });
   }
   if (/cannot run \S*qemu|cloche-guest.*ENOENT/.test(text)) {
     return failure("BACKEND_UNAVAILABLE", `Cannot start the machine: ${reason}`, {

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { notInstalled, runTool } from "./run-tool.ts";
 
@@ -17,7 +17,7 @@ let known: { stamp: string; qemu: Qemu } | undefined;
 export async function findQemu(path = process.env["PATH"] ?? ""): Promise<Qemu> {
   for (const folder of path.split(delimiter).filter(Boolean)) {
     const program = join(folder, PROGRAM);
-    const found = statSync(program, { throwIfNoEntry: false });
+    const found = lookAt(program);
     if (!found?.isFile()) continue;
     const stamp = JSON.stringify([program, found.ino, found.mtimeMs, found.size]);
     if (known?.stamp !== stamp) {
@@ -27,4 +27,13 @@ export async function findQemu(path = process.env["PATH"] ?? ""): Promise<Qemu> 
     return known.qemu;
   }
   throw notInstalled(PROGRAM, PACKAGE);
+}
+
+/** A PATH may name folders that are closed to this user, as one that is taken over from root does. */
+function lookAt(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }

@@ -81,7 +81,7 @@ interface Tools {
  */
 export class VmBackend implements Backend {
   readonly name = "vm";
-  readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: true };
+  readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: true, guardedSystem: true };
   readonly #cache: VmCache;
   readonly #images: DiskImages;
   readonly #idMap: IdMap;
