@@ -14,7 +14,13 @@ export async function checkHealth(
   const backends = await Promise.all(
     [...deps.backends].map(async ([name, backend]): Promise<BackendHealth> => {
       const { limits, ...probe } = await backend.probe(backend.capabilities.ociRuntime ? ociRuntime : undefined);
-      const { hostFolders, ociRuntime: takesRuntime, liveSnapshots, machineFiles, guardedSystem } = backend.capabilities;
+      const {
+        hostFolders,
+        ociRuntime: takesRuntime,
+        liveSnapshots,
+        machineFiles,
+        guardedSystem,
+      } = backend.capabilities;
       const capabilities = {
         host_folders: hostFolders,
         oci_runtime: takesRuntime,

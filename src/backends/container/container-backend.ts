@@ -5,7 +5,14 @@ import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
-import type { Backend, BackendCapabilities, BackendProbe, Wall, WallRecord, WallSpec } from "../../contracts/backend.ts";
+import type {
+  Backend,
+  BackendCapabilities,
+  BackendProbe,
+  Wall,
+  WallRecord,
+  WallSpec,
+} from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";

@@ -45,6 +45,9 @@ const CAPABILITIES = ["SYS_ADMIN", "SETUID", "SETGID"];
 /** All but `/proc/sys/user`, where the limits of a user namespace are set, by its root. */
 const READ_ONLY_KERNEL_FILES = ["abi", "debug", "dev", "fs", "kernel", "net", "vm"].map((name) => `/proc/sys/${name}`);
 
+/** gVisor has many threads of its own for a process in it, and breaks when it gets no more; a limit for processes alone it does not have. */
+const GVISOR_TASKS = 32;
+
 /** SECURITY: the host's devices and cgroups show through /sys, and are no business of a sandbox (G-07). */
 const MASKED_FOLDERS = ["/sys", "/proc/scsi", "/proc/acpi"];
 
@@ -93,7 +96,7 @@ function hostConfig(plan: ContainerPlan): object {
     MaskedPaths: [...maskedKernelFiles(), ...MASKED_FOLDERS, ...maskedHostFolders(rootfs.hostPaths)],
     ReadonlyPaths: READ_ONLY_KERNEL_FILES,
     Memory: limits.memMib * 1024 * 1024,
-    PidsLimit: limits.pids,
+    PidsLimit: isGvisor(spec.ociRuntime) ? limits.pids * GVISOR_TASKS : limits.pids,
     NanoCpus: limits.vcpuCount * 1_000_000_000,
     ShmSize: size,
     Tmpfs: {

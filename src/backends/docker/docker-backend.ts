@@ -75,7 +75,7 @@ export class DockerBackend implements Backend {
     try {
       this.#engines.forgetAll(); // it may have been set up differently since
       const { engine, info } = await this.#engines.get(undefined, undefined);
-      limits = engineLimits(info);
+      limits = engineLimits(info, ociRuntime);
       const wall = await this.start(emptySandbox(directory, id, ociRuntime), undefined);
       await wall.stop();
       return { available: true, detail: describeEngine(engine, info, ociRuntime), hint: null, limits };

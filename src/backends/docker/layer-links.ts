@@ -32,9 +32,13 @@ export function makeLinks(folder: string, spec: Pick<WallSpec, "directory" | "ba
 function requireOwn(folder: string): void {
   const found = lstatSync(folder);
   if (found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0) return;
-  throw failure("BACKEND_UNAVAILABLE", `The folder "${folder}" belongs to somebody else, or can be written to by others`, {
-    hint: "Remove it, or set XDG_RUNTIME_DIR to a folder of your own",
-  });
+  throw failure(
+    "BACKEND_UNAVAILABLE",
+    `The folder "${folder}" belongs to somebody else, or can be written to by others`,
+    {
+      hint: "Remove it, or set XDG_RUNTIME_DIR to a folder of your own",
+    },
+  );
 }
 
 /** The links, never what they point to. */

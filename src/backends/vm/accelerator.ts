@@ -3,7 +3,7 @@ import { accessSync, constants, mkdtempSync, readFileSync } from "node:fs";
 import { chown, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { messageOf } from "../../base/errors.ts";
+import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import { failure } from "../../model/error-codes.ts";
@@ -40,32 +40,36 @@ export async function chooseAccelerator(
   qemu: Qemu,
   boot: BootFiles,
 ): Promise<Acceleration> {
-  const hostBoot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  // A user's emulator needs a user namespace, and the host may stop to allow them while it runs.
+  const settings = ["kernel/random/boot_id", ...(idMap.kind === "single" ? ["user/max_user_namespaces"] : [])];
+  const host = settings.map((name) => readFileSync(`/proc/sys/${name}`, "latin1").trim());
   const versions = createHash("sha256")
-    .update(JSON.stringify([qemu.version, boot.digest, hostBoot]))
+    .update(JSON.stringify([qemu.version, boot.digest, ...host]))
     .digest("hex");
   const file = await cache.make(`accelerators/${versions.slice(0, 32)}`, async (path) => {
     const problem = whyNotUsable() ?? (await tryToBoot("kvm", images, idMap, qemu, boot));
     const emulated = problem === undefined ? undefined : await tryToBoot("tcg", images, idMap, qemu, boot);
-    if (emulated !== undefined)
-      throw failure("BACKEND_UNAVAILABLE", `No machine boots on this host: ${emulated}`, {
-        hint: "Run QEMU by hand to see more, or use another backend",
-      });
+    if (emulated !== undefined) throw isClocheError(emulated) ? emulated : nothingBoots(emulated);
     const answer: Acceleration =
       problem === undefined
         ? { accelerator: "kvm", reason: "a machine booted with it" }
-        : { accelerator: "tcg", reason: problem };
+        : { accelerator: "tcg", reason: problem.message };
     await writeFile(path, JSON.stringify(answer));
   });
   return JSON.parse(readFileSync(file, "utf8")) as Acceleration;
 }
 
-function whyNotUsable(): string | undefined {
+const nothingBoots = ({ message }: Error): Error =>
+  failure("BACKEND_UNAVAILABLE", `No machine boots on this host: ${message}`, {
+    hint: "Run QEMU by hand to see more, or use another backend",
+  });
+
+function whyNotUsable(): Error | undefined {
   try {
     accessSync(DEVICE, constants.R_OK | constants.W_OK);
     return undefined;
   } catch {
-    return `${DEVICE} is not there, or not for this user`;
+    return new Error(`${DEVICE} is not there, or not for this user`);
   }
 }
 
@@ -76,7 +80,7 @@ async function tryToBoot(
   idMap: IdMap,
   qemu: Qemu,
   boot: BootFiles,
-): Promise<string | undefined> {
+): Promise<Error | undefined> {
   const folder = mkdtempSync(join(tmpdir(), "cloche-boot-"));
   try {
     const empty = await images.empty();
@@ -112,7 +116,9 @@ async function tryToBoot(
     }
     return undefined;
   } catch (error) {
-    return `${NAMES[accelerator]}: ${messageOf(error)}`;
+    // What the host lacks is told as it is, with what to do about it.
+    if (isClocheError(error) && error.code === "BACKEND_UNAVAILABLE") return error;
+    return new Error(`${NAMES[accelerator]}: ${messageOf(error)}`);
   } finally {
     await removeTree(folder);
   }

@@ -145,6 +145,11 @@ export function recordedMachine(directory: string): MachineProcess | undefined {
 function machineFailure(text: string): Error {
   const reason = text.trim().split("\n").at(-1)?.trim().slice(0, 300) || "the emulator ended without a word";
   const options = { details: { output: text } };
+  // Where there may be none, the kernel says that no space is left for one.
+  if (/cannot make a user namespace|cannot (?:open|write) \/proc\/self\/|cannot mount the cell/.test(text)) {
+    const { message, hint } = NO_USER_NAMESPACES;
+    return failure("BACKEND_UNAVAILABLE", `Cannot start the machine: ${message} (${reason})`, { ...options, hint });
+  }
   if (/No space left on device/.test(text))
     return failure("DISK_FULL", "Cannot start the machine: no space is left", options);
   if (/[Cc]annot allocate memory|cannot set up guest memory/.test(text)) {
@@ -152,10 +157,6 @@ function machineFailure(text: string): Error {
       ...options,
       hint: "Give the workspace less with --mem-mib, or stop others",
     });
-  }
-  if (/cannot make a user namespace|cannot (?:open|write) \/proc\/self\/|cannot mount the cell/.test(text)) {
-    const { message, hint } = NO_USER_NAMESPACES;
-    return failure("BACKEND_UNAVAILABLE", `Cannot start the machine: ${message} (${reason})`, { ...options, hint });
   }
   if (/cannot run \S*qemu|cloche-guest.*ENOENT/.test(text)) {
     return failure("BACKEND_UNAVAILABLE", `Cannot start the machine: ${reason}`, {
