@@ -83,7 +83,7 @@ void command_main(const struct command *c, int status_fd) {
   /* SECURITY: no_new_privs and the filter are the guest program's own, and inherited; a builtin gets a narrower one on top (G-06) */
   if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 || prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != SECCOMP_MODE_FILTER) fail("Not hardened", NULL);
   if (c->builtin) {
-    if (!seccomp_install(true)) fail("Cannot install the system call filter", NULL);
+    if (!seccomp_install(SECCOMP_BUILTIN)) fail("Cannot install the system call filter", NULL);
     close(STATUS_FD);
     _exit(builtin_main(c->argv));
   }

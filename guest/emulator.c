@@ -2,25 +2,22 @@
  * `cloche-guest emulator`: what has to happen between the daemon and the emulator of a machine.
  *
  * It runs with the rights of the user who runs cloche: records the pid, opens the files and makes the sockets that the emulator is to have, as
- * descriptors from FIRST_FD on, in the order in which they are named. Then it gives up these rights, and becomes the emulator, which can reach nothing on
- * the host but those files, the system's programs and the accelerator.
+ * descriptors from FIRST_FD on, in the order in which they are named. Then it enters a cell, gives up these rights, and becomes the emulator, which can
+ * reach nothing on the host but those descriptors and the system's programs.
  */
 #include "emulator.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
-#include "confine.h"
+#include "cell.h"
 #include "launcher.h"
 
 #define STATUS_FD 3  /* pipe from the daemon: "B" once everything is there, "E message" on failure */
@@ -34,13 +31,6 @@ struct emulator_options {
 };
 
 static int next_fd = FIRST_FD;
-
-/* A file that is passed on; the emulator opens some of them again, by that descriptor. */
-static int open_file(const char *path, bool writable) {
-  int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-  if (fd >= 0) confine_allow_file(fd, writable);
-  return fd;
-}
 
 static void pass(int fd, const char *name) {
   /* A copy is without close-on-exec. */
@@ -65,8 +55,8 @@ static bool take_option(struct emulator_options *o, const char *name, const char
     record_own_pid();
   } else if (strcmp(name, "--user") == 0) o->user = strtoul(value, NULL, 10);
   else if (strcmp(name, "--group") == 0) o->group = strtoul(value, NULL, 10);
-  else if (strcmp(name, "--read") == 0) pass(above(open_file(value, false)), value);
-  else if (strcmp(name, "--write") == 0) pass(above(open_file(value, true)), value);
+  else if (strcmp(name, "--read") == 0) pass(above(open(value, O_RDONLY | O_CLOEXEC)), value);
+  else if (strcmp(name, "--write") == 0) pass(above(open(value, O_RDWR | O_CLOEXEC)), value);
   else if (strcmp(name, "--listen") == 0) pass(above(listen_privately(value)), value);
   else return false;
   return true;
@@ -83,31 +73,12 @@ static void read_options(char **argv, struct emulator_options *o) {
   if (!o->directory || !o->program || !o->program[0]) fail_usage("missing option");
 }
 
-/* Where the emulator may be installed: below /usr, or two folders above itself. */
-static void allow_programs(const char *program) {
-  static const char *const folders[] = {"/usr", "/bin", "/lib", "/lib64", "/nix/store", "/etc", "/proc", "/sys"};
-  static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/kvm"};
-  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) confine_allow_folder(folders[i]);
-  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) confine_allow_device(devices[i]);
-  char prefix[PATH_MAX];
-  if (!realpath(program, prefix)) return;
-  for (int i = 0; i < 2 && *prefix; i++) *strrchr(prefix, '/') = 0;
-  if (*prefix) confine_allow_folder(prefix);
-}
-
-/* SECURITY: an emulator that a guest has broken out to is nobody on the host, has no network, and gets no privilege back (G-22) */
-static void give_up_rights(const struct emulator_options *o) {
+/* SECURITY: an emulator that a guest has broken out to is nobody on the host (G-22) */
+static void become_nobody(const struct emulator_options *o) {
   gid_t groups[1] = {(gid_t)o->group};
-  if (o->user > 0) {
-    if (unshare(CLONE_NEWNET | CLONE_NEWIPC) != 0) fail("cannot make a network namespace");
-    if (setgroups(o->group > 0 ? 1 : 0, groups) != 0) fail("cannot drop groups");
-    if (setresgid((gid_t)o->user, (gid_t)o->user, (gid_t)o->user) != 0 || setresuid((uid_t)o->user, (uid_t)o->user, (uid_t)o->user) != 0)
-      fail("cannot become the emulator's user");
-  }
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("cannot set no_new_privs");
-  /* SECURITY: also where it stays the user who runs cloche, it reads none of that user's files, and reaches no other process (G-22) */
-  allow_programs(o->program[0]);
-  confine();
+  if (setgroups(o->group > 0 ? 1 : 0, groups) != 0) fail("cannot drop groups");
+  if (setresgid((gid_t)o->user, (gid_t)o->user, (gid_t)o->user) != 0 || setresuid((uid_t)o->user, (uid_t)o->user, (uid_t)o->user) != 0)
+    fail("cannot become the emulator's user");
 }
 
 int emulator_main(int argc, char **argv) {
@@ -115,13 +86,14 @@ int emulator_main(int argc, char **argv) {
   (void)argc;
   launcher_status = fcntl(STATUS_FD, F_DUPFD_CLOEXEC, FIRST_FD + 100);
   if (launcher_status >= 0) close(STATUS_FD);
-  confine_prepare();
   read_options(argv, &options);
-  give_up_rights(&options);
+  const char *program = cell_enter(options.program[0], options.user == 0);
+  if (options.user > 0) become_nobody(&options);
+  cell_close();
   if (launcher_status >= 0 && write(launcher_status, "B", 1) != 1) fail("cannot report");
   /* Whoever reads what it prints may stop doing so. */
   for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
   (void)signal(SIGPIPE, SIG_IGN);
-  execvp(options.program[0], options.program);
+  execv(program, options.program);
   fail("cannot run %s", options.program[0]);
 }

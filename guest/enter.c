@@ -1,5 +1,5 @@
 /*
- * `cloche-guest enter MAP --program PATH [--hide PATH]… -- init --door FOLDER …`: the first process of a container whose root is the host's.
+ * `cloche-guest enter MAP --program PATH [--release PATH] [--hide PATH]… -- init --door FOLDER …`: the first process of a container whose root is the host's.
  *
  * The engine has made namespaces, mounts and limits, but its container knows the host's own user ids. So this listens for the daemon, takes hold of the
  * layers, unmounts all that names the host, enters a user namespace in which the sandbox's ids are nobody's on the host, and becomes the guest program. Nothing of the sandbox has
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,6 +35,14 @@ static bool names_layer(const char *word) {
 /* SECURITY: from here on a layer is reached by its descriptor only, and the names of the host are gone from the sandbox (G-01, G-05) */
 static void hide(const char *path) {
   if (umount2(path, MNT_DETACH) != 0) fail("cannot unmount %s", path);
+}
+
+/* The kernel has made a folder there, for the overlay that the engine has mounted, that only root can look into or empty. */
+static void release(const char *path) {
+  char inner[256];
+  snprintf(inner, sizeof inner, "%s/work", path);
+  if (chmod(inner, 0707) != 0 && errno != ENOENT) fail("cannot let go of %s", inner);
+  hide(path);
 }
 
 static char *keep_text(const char *text) {
@@ -99,6 +108,9 @@ static void read_options(char **argv, struct enter_options *o) {
     int taken = id_map_option(&o->map, at);
     if (taken == 0 && at[1] && strcmp(*at, "--program") == 0) {
       o->program = at[1];
+      taken = 2;
+    } else if (taken == 0 && at[1] && strcmp(*at, "--release") == 0) {
+      release(at[1]);
       taken = 2;
     } else if (taken == 0 && at[1] && strcmp(*at, "--hide") == 0) {
       /* An engine without a network for the container may have mounted nothing there. */

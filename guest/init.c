@@ -217,7 +217,7 @@ int init_main(int argc, char **argv) {
   }
   /* SECURITY: what the guest program needed a kernel for is done, so it has the commands' filter from here on. They inherit it, which
    * also spares each of them the installation (G-06, G-08) */
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !seccomp_install(false)) {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !seccomp_install(SECCOMP_COMMAND)) {
     complain("Cannot install the system call filter: %s", strerror(errno));
     return 1;
   }

@@ -97,8 +97,7 @@ static void mount_sandbox(const struct lodge_options *o, const struct lodging *l
   mount_memory("/run", 0755, o->memory_bytes);
   mount_memory("/dev/shm", 01777, o->memory_bytes);
   protect_kernel_files();
-  /* The environment may have come without owners. */
-  if (chown(HOME, AGENT, AGENT) != 0 && errno != ENOENT) fail("cannot give %s to its user", HOME);
+  give_home(HOME);
 }
 
 static void run_guest(const struct lodge_options *o, const struct lodging *l) {

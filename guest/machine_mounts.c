@@ -21,6 +21,7 @@
 #define SEED "/seed"
 #define WORKSPACE MACHINE_ROOT "/workspace"
 #define AGENT 1000
+#define HOME "/home/agent"
 #define DISK_OPTIONS "commit=2,noauto_da_alloc"
 
 static void make_folder(const char *path, mode_t mode) {
@@ -124,12 +125,19 @@ static void make_devices(unsigned long long memory_bytes) {
   mount_memory(MACHINE_ROOT "/dev/shm", 01777, memory_bytes);
 }
 
+void give_home(const char *path) {
+  struct stat st;
+  if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid == AGENT) return;
+  if (chown(path, AGENT, AGENT) != 0) fail("cannot give %s to its user", path);
+}
+
 void machine_mount_sandbox(unsigned long long memory_bytes) {
   int environment = open_folder(MACHINE_ENVIRONMENT);
   umask(0);
   mount_over(&environment, 1, DISK "/root/upper", DISK "/root/work", MACHINE_ROOT);
   /* What is mounted here later appears in the sandbox's namespace too. */
   mount_at(NULL, MACHINE_ROOT, NULL, MS_SHARED, NULL);
+  give_home(MACHINE_ROOT HOME);
   make_devices(memory_bytes);
   mount_memory(MACHINE_ROOT "/tmp", 01777, memory_bytes);
   mount_memory(MACHINE_ROOT "/run", 0755, memory_bytes);

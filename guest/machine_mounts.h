@@ -27,6 +27,8 @@ void machine_mount_workspace(size_t layers, bool has_seed);
 size_t machine_open_folders(int *folders, size_t layers, bool has_seed);
 /* A folder in memory, made when it is not there. */
 void mount_memory(const char *target, unsigned mode, unsigned long long bytes);
+/* The home of the sandbox's user, in an environment that has come without owners. */
+void give_home(const char *path);
 /* Closes the files of /proc that steer the kernel, or tell its secrets. */
 void protect_kernel_files(void);
 /* In the sandbox's own pid and mount namespaces: its /proc, and its root as ours. */

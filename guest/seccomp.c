@@ -1,6 +1,8 @@
 #include "seccomp.h"
 
+#include <asm/sockios.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -9,8 +11,10 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <termios.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #define NATIVE_ARCH AUDIT_ARCH_X86_64
@@ -34,6 +38,11 @@ struct denial {
   uint32_t call;
   uint16_t error;
 };
+
+/* Newer than some headers; what is newer than NEWEST_CALL is refused as a whole. */
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
 
 #define DENY(name) {SYS_##name, EPERM}
 #define HIDE(name) {SYS_##name, ENOSYS}
@@ -72,9 +81,21 @@ static const struct denial builtin_denials[] = {
     DENY(setgroups), DENY(capset), DENY(execve), DENY(execveat), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev),
 };
 
+/* SECURITY: where an emulator has the user's own id, it could else end, slow down or look into the user's processes (G-22) */
+static const struct denial emulator_denials[] = {
+    DENY(kill), DENY(tkill), DENY(rt_sigqueueinfo), DENY(pidfd_send_signal), DENY(setpriority), DENY(ioprio_set),
+    DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_getfd), DENY(kcmp),
+    /* What it was given to read is the user's, and a descriptor is enough to make it writable: the memory of all machines. */
+    DENY(fchmod), DENY(fchmodat), DENY(fchmodat2), DENY(setxattr), DENY(lsetxattr), DENY(fsetxattr),
+#ifdef SYS_chmod
+    DENY(chmod),
+#endif
+};
+
 #define DENIALS (sizeof denials / sizeof *denials)
 #define BUILTIN_DENIALS (sizeof builtin_denials / sizeof *builtin_denials)
-#define MAX_PROGRAM (2 * (DENIALS + BUILTIN_DENIALS) + 64)
+#define EMULATOR_DENIALS (sizeof emulator_denials / sizeof *emulator_denials)
+#define MAX_PROGRAM (2 * (DENIALS + BUILTIN_DENIALS + EMULATOR_DENIALS) + 112)
 
 static struct sock_filter program[MAX_PROGRAM];
 static unsigned short length;
@@ -108,9 +129,15 @@ static void check_clone(void) {
 }
 
 /* SECURITY: no keystroke can be pushed into a terminal (G-09) */
-static void check_ioctl(void) {
-  only_if(BPF_JEQ, SYS_ioctl, 6);
+static void check_ioctl(bool owners_too) {
+  only_if(BPF_JEQ, SYS_ioctl, owners_too ? 10 : 6);
   load(argument(1));
+  if (owners_too) {
+    only_if(BPF_JEQ, FIOSETOWN, 1);
+    give_error(EPERM);
+    only_if(BPF_JEQ, SIOCSPGRP, 1);
+    give_error(EPERM);
+  }
   only_if(BPF_JEQ, TIOCSTI, 1);
   give_error(EPERM);
   only_if(BPF_JEQ, TIOCLINUX_COMMAND, 1);
@@ -139,6 +166,18 @@ static void check_prlimit(void) {
   give(SECCOMP_RET_ALLOW);
 }
 
+/* SECURITY: not every kernel asks for a capability: gVisor of 2022 lets anybody make a device (G-07) */
+static void check_devices(uint32_t call, unsigned mode) {
+  only_if(BPF_JEQ, call, 7);
+  load(argument(mode));
+  add((struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, S_IFMT));
+  only_if(BPF_JEQ, S_IFCHR, 1);
+  give_error(EPERM);
+  only_if(BPF_JEQ, S_IFBLK, 1);
+  give_error(EPERM);
+  give(SECCOMP_RET_ALLOW);
+}
+
 static void check_personality(void) {
   only_if(BPF_JEQ, SYS_personality, 8);
   load(argument(0));
@@ -151,6 +190,26 @@ static void check_personality(void) {
   give(SECCOMP_RET_ALLOW);
 }
 
+/* Its own threads may be signalled, by a call that names the process. */
+static void check_own_process(uint32_t call) {
+  only_if(BPF_JEQ, call, 4);
+  load(argument(0));
+  skip_if_equal((uint32_t)getpid(), 1);
+  give_error(EPERM);
+  give(SECCOMP_RET_ALLOW);
+}
+
+/* Whoever owns a descriptor gets signals for it, and anybody may be made its owner. */
+static void check_owners(void) {
+  only_if(BPF_JEQ, SYS_fcntl, 6);
+  load(argument(1));
+  only_if(BPF_JEQ, F_SETOWN, 1);
+  give_error(EPERM);
+  only_if(BPF_JEQ, F_SETOWN_EX, 1);
+  give_error(EPERM);
+  give(SECCOMP_RET_ALLOW);
+}
+
 static void deny_all(const struct denial *list, size_t count) {
   for (size_t i = 0; i < count; i++) {
     only_if(BPF_JEQ, list[i].call, 1);
@@ -158,7 +217,7 @@ static void deny_all(const struct denial *list, size_t count) {
   }
 }
 
-static void build(bool for_builtin) {
+static void build(enum seccomp_purpose purpose) {
   length = 0;
   load(offsetof(struct seccomp_data, arch));
   skip_if_equal(NATIVE_ARCH, 1);
@@ -169,18 +228,28 @@ static void build(bool for_builtin) {
   only_if(BPF_JGT, NEWEST_CALL, 1);
   give_error(ENOSYS);
   deny_all(denials, DENIALS);
-  if (for_builtin) deny_all(builtin_denials, BUILTIN_DENIALS);
+  if (purpose == SECCOMP_BUILTIN) deny_all(builtin_denials, BUILTIN_DENIALS);
+  if (purpose == SECCOMP_EMULATOR) {
+    deny_all(emulator_denials, EMULATOR_DENIALS);
+    check_own_process(SYS_tgkill);
+    check_own_process(SYS_rt_tgsigqueueinfo);
+    check_owners();
+  }
   check_clone();
-  check_ioctl();
+  check_ioctl(purpose == SECCOMP_EMULATOR);
   check_families(SYS_socket);
   check_families(SYS_socketpair);
   check_prlimit();
+#ifdef SYS_mknod
+  check_devices(SYS_mknod, 1);
+#endif
+  check_devices(SYS_mknodat, 2);
   check_personality();
   give(SECCOMP_RET_ALLOW);
 }
 
-bool seccomp_install(bool for_builtin) {
-  build(for_builtin);
+bool seccomp_install(enum seccomp_purpose purpose) {
+  build(purpose);
   struct sock_fprog filter = {.len = length, .filter = program};
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
 }

@@ -1,10 +1,16 @@
-/* The system call filter of everything that the guest program runs. */
+/* The system call filter of everything that the guest program runs, and of a user's emulator. */
 #ifndef CLOCHE_SECCOMP_H
 #define CLOCHE_SECCOMP_H
 
 #include <stdbool.h>
 
-/* Needs no_new_privs; cannot be undone. `for_builtin`: also without everything that changes who a process is. False with errno. */
-bool seccomp_install(bool for_builtin);
+enum seccomp_purpose {
+  SECCOMP_COMMAND,
+  SECCOMP_BUILTIN,  /* also without everything that changes who a process is */
+  SECCOMP_EMULATOR, /* also without everything that one process does to another */
+};
+
+/* Needs no_new_privs; cannot be undone. False with errno. */
+bool seccomp_install(enum seccomp_purpose purpose);
 
 #endif

@@ -23,6 +23,12 @@ export const BACKEND = {
   completes: "backend",
 } as const satisfies OptionSpec;
 
+export const OCI_RUNTIME = {
+  type: "string",
+  value: "RUNTIME",
+  description: "What builds its wall, such as runsc, where the backend takes one (default: $CLOCHE_OCI_RUNTIME)",
+} as const satisfies OptionSpec;
+
 export const SEED_PATH = {
   type: "string",
   value: "PATH",

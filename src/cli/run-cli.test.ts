@@ -247,7 +247,13 @@ describe("results", () => {
       detail: "bwrap is missing",
       hint: "apt-get install bubblewrap",
       limits: [],
-      capabilities: { host_folders: true, oci_runtime: true, live_snapshots: false, machine_files: false },
+      capabilities: {
+        host_folders: true,
+        oci_runtime: true,
+        live_snapshots: false,
+        machine_files: false,
+        guarded_system: true,
+      },
     };
     const health = {
       healthy: false,

@@ -91,6 +91,8 @@ export interface BackendCapabilities {
   readonly liveSnapshots: boolean;
   /** Starts packed machines (`.smolmachine`). */
   readonly machineFiles?: boolean;
+  /** The environment's files are not the commands' own; without it they can be changed, in the sandbox's own layer. */
+  readonly guardedSystem?: boolean;
 }
 
 /** A way to wall off an environment. */

@@ -15,12 +15,19 @@ export async function checkHealth(
   const backends = await Promise.all(
     [...deps.backends].map(async ([name, backend]): Promise<BackendHealth> => {
       const { limits, ...probe } = await backend.probe(backend.capabilities.ociRuntime ? ociRuntime : undefined);
-      const { hostFolders, ociRuntime: takesRuntime, liveSnapshots, machineFiles } = backend.capabilities;
+      const {
+        hostFolders,
+        ociRuntime: takesRuntime,
+        liveSnapshots,
+        machineFiles,
+        guardedSystem,
+      } = backend.capabilities;
       const capabilities = {
         host_folders: hostFolders,
         oci_runtime: takesRuntime,
         live_snapshots: liveSnapshots,
         machine_files: machineFiles ?? false,
+        guarded_system: guardedSystem ?? false,
       };
       return { name, ...probe, limits: [...limits], capabilities };
     }),

@@ -16,7 +16,7 @@ export interface EngineInfo {
   readonly MemoryLimit: boolean;
   readonly PidsLimit: boolean;
   readonly CpuCfsQuota: boolean;
-  readonly Runtimes: Readonly<Record<string, unknown>>;
+  readonly Runtimes: Readonly<Record<string, { readonly runtimeArgs?: readonly string[] | null }>>;
   readonly SecurityOptions: readonly string[] | null;
 }
 

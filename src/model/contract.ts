@@ -28,13 +28,14 @@ const SERVE_FLAGS = [
 export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   run: {
     positionals: ["[ENVIRONMENT]"],
-    flags: ["--backend", "--network-policy", "--timeout-seconds", "--seed-path", "--tty"],
+    flags: ["--backend", "--oci-runtime", "--network-policy", "--timeout-seconds", "--seed-path", "--tty"],
     command: true,
   },
   "workspace create": {
     positionals: ["[ENVIRONMENT]"],
     flags: [
       "--backend",
+      "--oci-runtime",
       "--seed-path",
       "--from-workspace",
       "--name",
@@ -115,7 +116,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "env pull": { positionals: ["ENVIRONMENT"], flags: [] },
   "env inspect": { positionals: ["ENVIRONMENT"], flags: [] },
   "env prune": { positionals: [], flags: [] },
-  prepare: { positionals: ["[ENVIRONMENT]"], flags: ["--backend"] },
+  prepare: { positionals: ["[ENVIRONMENT]"], flags: ["--backend", "--oci-runtime"] },
   doctor: { positionals: [], flags: [] },
   "mcp serve": { positionals: [], flags: SERVE_FLAGS },
   "host connect": { positionals: ["HOST"], flags: SERVE_FLAGS },

@@ -28,6 +28,8 @@ export interface BackendCapabilityNames {
   live_snapshots: boolean;
   /** Starts packed machines. */
   machine_files: boolean;
+  /** No command changes the environment's own files, not even for its own sandbox. */
+  guarded_system: boolean;
 }
 
 export interface Health {

@@ -28,7 +28,7 @@ export function requireCapabilities(
   }
   if (!capabilities.ociRuntime && asked.ociRuntime != null) {
     throw failure("NOT_SUPPORTED", `Backend "${name}" takes no OCI runtime`, {
-      hint: "Unset CLOCHE_OCI_RUNTIME, or use the backend container",
+      hint: "Leave --oci-runtime and CLOCHE_OCI_RUNTIME out, or use the backend container or docker",
     });
   }
 }

@@ -82,6 +82,20 @@ describe("the docker backend", () => {
     );
   });
 
+  it("a flag asks for runsc; one that takes more memory than it has ends, and a reset starts it anew", async () => {
+    await withDocker(async (at) => {
+      const args = ["workspace", "create", "host", "--oci-runtime", "runsc", "--mem-mib", "192", "--id-only"];
+      const id = (await at.cli(args)).stdout.trim();
+      expect((await at.sdk.execWorkspace(id, { command: "cat /proc/version" })).stdout).toContain("4.4.0");
+      const command = ["perl", "-e", 'my @a; push @a, "x" x 1048576 while @a < 4096; print "ate"'];
+      await expect(at.sdk.execWorkspace(id, { command })).rejects.toMatchObject({ code: "SANDBOX_LOST" });
+      await at.sdk.resetWorkspace(id);
+      expect((await at.sdk.execWorkspace(id, { command: "echo again; cat /proc/version" })).stdout).toMatch(
+        /again\n.*4\.4\.0/,
+      );
+    });
+  });
+
   it("stop and start keep what was written, in and outside of /workspace, and end what ran", async () => {
     await withDocker(async ({ sdk }) => {
       const { workspace_id: id } = await sdk.createWorkspace({ environment: "host" });

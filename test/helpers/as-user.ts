@@ -1,29 +1,84 @@
-import { type CliResult, PROJECT, runProcess } from "./installation.ts";
+import { chownSync, mkdirSync, mkdtempSync, rmdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { placesFrom } from "../../src/base/paths.ts";
+import { removeTree } from "../../src/base/remove-tree.ts";
+import { EnvironmentCache } from "../../src/environments/environment-cache.ts";
+import { type CliResult, PROJECT, runProcess, withInstallation } from "./installation.ts";
 
 /** A user id that belongs to nobody. */
 const UID = 54_321;
+const PROGRAM = fileURLToPath(new URL("as-user.sh", import.meta.url));
+
+export interface UserOptions {
+  readonly userNamespaces?: boolean;
+  /** Of `userCache`; without it the user has an empty one. */
+  readonly cache?: string;
+  /** With a Docker engine that the user may talk to. */
+  readonly engine?: boolean;
+  /** With the stand-in for smolvm, and what it needs of a system. */
+  readonly machines?: boolean;
+  readonly timeoutMs?: number;
+}
 
 /**
  * Runs a shell script as an ordinary user, with `$CLOCHE` as the built CLI, a home of its own and nothing of root's but the project, bound
  * read-only in a private mount namespace: a checkout may lie where no other user may look.
  */
-export async function runAsUser(script: string, options: { userNamespaces?: boolean } = {}): Promise<CliResult> {
-  const forbid =
-    "exec unshare --user --map-current-user --keep-caps sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec sh -c \"$SCRIPT\"'";
-  const setUp = `
-    set -e
-    mount -t tmpfs -o mode=755 tmpfs /mnt
-    mkdir /mnt/project /mnt/home
-    touch /mnt/node
-    mount --bind "$PROJECT" /mnt/project
-    mount -o remount,bind,ro /mnt/project
-    mount --bind "$NODE" /mnt/node
-    chown ${UID}:${UID} /mnt/home
-    cd /mnt/home
-    export HOME=/mnt/home CLOCHE_HOME=/mnt/home/c CLOCHE_CACHE=/mnt/home/cache CLOCHE="/mnt/node /mnt/project/dist/cli/main.js"
-    exec setpriv --reuid ${UID} --regid ${UID} --clear-groups sh -c '${options.userNamespaces === false ? forbid.replaceAll("'", "'\\''") : 'exec sh -c "$SCRIPT"'}'`;
-  return await runProcess("unshare", ["--mount", "--propagation", "private", "sh", "-c", setUp], {
-    env: { PATH: process.env["PATH"], PROJECT, NODE: process.execPath, SCRIPT: script },
-    timeoutMs: 120_000,
+export async function runAsUser(script: string, options: UserOptions = {}): Promise<CliResult> {
+  const home = ownFolder("cl-uh-");
+  const engine = options.engine === true ? join(mkdtempSync(join(tmpdir(), "cl-ue-")), "e") : "";
+  try {
+    return await runProcess("unshare", ["--mount", "--propagation", "private", PROGRAM], {
+      env: {
+        PATH: process.env["PATH"],
+        PROJECT,
+        NODE: process.execPath,
+        SCRIPT: script,
+        USER_ID: String(UID),
+        HOME_FOLDER: home,
+        CACHE_FOLDER: options.cache ?? "",
+        WITH_ENGINE: engine,
+        WITH_MACHINES: options.machines === true ? "yes" : "",
+        WITHOUT_USER_NAMESPACES: options.userNamespaces === false ? "yes" : "",
+      },
+      timeoutMs: options.timeoutMs ?? 120_000,
+    });
+  } finally {
+    await removeTree(home);
+    if (engine) rmdirSync(dirname(engine));
+  }
+}
+
+/**
+ * A cache of the user's own, with what root's tests have already: a kernel, and the environment `debian:12` as the user would have built it, with one
+ * owner for all its files. To be removed by the caller.
+ */
+export async function userCache(): Promise<string> {
+  const { cache } = placesFrom(process.env);
+  await withInstallation(async ({ sdk }) => {
+    await sdk.doctor(); // fetches the kernel
+    await sdk.pullEnvironment("debian:12");
   });
+  const [built] = await new EnvironmentCache(cache, "shifted").all("debian:12");
+  if (!built) throw new Error(`There is no debian:12 in ${cache}`);
+  const folder = ownFolder("cl-uc-");
+  for (const name of ["environments", "vm"]) mkdirSync(join(folder, name));
+  const name = basename(built.folder).replace(/shifted$/, "single");
+  await run("cp", "--archive", built.folder, join(folder, "environments", name));
+  await run("cp", "--archive", join(cache, "vm/kernels"), join(folder, "vm"));
+  await run("chown", "--recursive", "--no-dereference", `${UID}:${UID}`, folder);
+  return folder;
+}
+
+function ownFolder(prefix: string): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  chownSync(folder, UID, UID);
+  return folder;
+}
+
+async function run(program: string, ...args: string[]): Promise<void> {
+  const { code, stderr } = await runProcess(program, args);
+  if (code !== 0) throw new Error(`${program}: ${stderr}`);
 }

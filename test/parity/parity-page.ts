@@ -5,10 +5,13 @@ import type { ParityOutcome } from "../../src/parity/parity-run.ts";
 import { PROJECT } from "../helpers/installation.ts";
 
 /** `docs/parity.md`: a row for each scenario, a column for each backend. The run of each backend writes and checks its own column. */
-export const PARITY_BACKENDS = ["container", "docker", "vm", "smolmachines"] as const;
+export const PARITY_BACKENDS = ["container", "docker", "docker-gvisor", "vm", "smolmachines"] as const;
+
+/** What a run gives, or that it was not tried. */
+export type PageOutcome = ParityOutcome | "cannot";
 
 const PAGE = join(PROJECT, "docs/parity.md");
-const WORDS: Readonly<Record<ParityOutcome, string>> = { works: "✓", refuses: "refuses" };
+const WORDS: Readonly<Record<PageOutcome, string>> = { works: "✓", refuses: "refuses", cannot: "–" };
 const UNKNOWN = "?";
 
 const HEAD = `# Parity
@@ -17,7 +20,8 @@ Every row is one scenario of the [parity suite](backends.md#the-parity-suite), r
 and a run whose outcome is another fails. \`refuses\`: the backend does not declare what it takes, and the run has seen it refuse with \`NOT_SUPPORTED\` and leave
 nothing.
 
-\`container\`, \`docker\` and \`vm\` run for real. \`smolmachines\` runs against a stand-in for \`smolvm\`: see [limitations](limitations.md).
+\`container\`, \`docker\` and \`vm\` run for real. \`smolmachines\` runs against a stand-in for \`smolvm\`, \`docker-gvisor\` is \`docker\` with the \`runsc\` that Debian 12 has, of 2022, which
+cannot do what has a dash: see [limitations](limitations.md). The table is root's; \`docker\`, \`vm\` and \`smolmachines\` are also run by an ordinary user, and have to come out the same.
 `;
 
 type Columns = Record<string, Record<string, string>>;
@@ -29,7 +33,7 @@ export function parityColumn(backend: string): Record<string, string> {
   return Object.fromEntries(Object.entries(columns[backend] ?? {}).map(([title, cell]) => [title, outcomeOf(cell)]));
 }
 
-export function writeParityColumn(backend: string, outcomes: ReadonlyMap<string, ParityOutcome>): void {
+export function writeParityColumn(backend: string, outcomes: ReadonlyMap<string, PageOutcome>): void {
   const columns = readColumns();
   columns[backend] = Object.fromEntries([...outcomes].map(([title, outcome]) => [title, WORDS[outcome]]));
   writeFileSync(PAGE, renderPage(columns));
@@ -47,7 +51,7 @@ function renderPage(columns: Columns): string {
     return [
       `\n## ${topic.charAt(0).toUpperCase()}${topic.slice(1)}\n`,
       `| | ${PARITY_BACKENDS.join(" | ")} |`,
-      "|---|---|---|---|---|",
+      `|---${"|---".repeat(PARITY_BACKENDS.length)}|`,
       ...lines,
     ].join("\n");
   });

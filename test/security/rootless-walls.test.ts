@@ -69,4 +69,35 @@ describe("walls of an ordinary user", () => {
     expect(roots).toContain("/guest\n");
     expect(roots).not.toMatch(/cloche-guest|project/);
   });
+
+  it("G-22 an emulator finds neither a file nor the network nor a process of the user whose id it has", async () => {
+    const { stdout, stderr } = await runAsUser(String.raw`
+      echo secret > secret.txt
+      mkdir machine
+      sleep 60 & victim=$!
+      cat > machine/attack.pl <<'END'
+my ($home, $victim) = ($ARGV[0], $ARGV[1] + 0); # a number, or its text would be passed by address
+for my $path ("$home/secret.txt", "$home", "/home", "/root", "/tmp", "/var", "/etc/passwd", "/dev/null", "/proc/$victim") { print "saw $path\n" if -e $path }
+for my $path ("made", "/made", "/usr/made", "/proc/self/comm") { print "wrote $path\n" if open my $file, ">", $path }
+print "renamed\n" if rename "attack.pl", "other.pl";
+print "killed\n" if kill 9, $victim;
+print "killed a thread\n" if syscall(234, $victim, $victim, 9) == 0;
+print "killed by tkill\n" if syscall(200, $victim, 9) == 0;
+my ($info, $limit) = (pack("iiix116", 9, 0, -1), pack("QQ", 3, 3));
+print "queued\n" if syscall(129, $victim, 9, $info) == 0;
+my $pidfd = syscall(434, $victim, 0);
+print "killed by descriptor\n" if $pidfd >= 0 && syscall(424, $pidfd, 9, 0, 0) == 0;
+print "owns a descriptor\n" if fcntl STDIN, 8, $victim;
+print "slowed down\n" if syscall(141, 0, $victim, 19) == 0;
+print "limited\n" if syscall(302, $victim, 7, $limit, 0) == 0;
+print "traced\n" if syscall(101, 16, $victim, 0, 0) == 0;
+open my $devices, "<", "/proc/self/net/dev"; my @lines = <$devices>;
+print map { /(\w+):/ ? "$1\n" : () } @lines;
+print "own thread\n" if syscall(234, $$ + 0, $$ + 0, 0) == 0;
+END
+      /mnt/project/build/guest/cloche-guest emulator --directory $PWD/machine -- /usr/bin/perl attack.pl $HOME $victim 3>&- < secret.txt
+      kill $victim && echo "the victim lives"`);
+    expect(stderr).toBe("");
+    expect(stdout).toBe("lo\nown thread\nthe victim lives\n");
+  });
 });

@@ -5,7 +5,14 @@ import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
-import type { Backend, BackendProbe, Wall, WallRecord, WallSpec } from "../../contracts/backend.ts";
+import type {
+  Backend,
+  BackendCapabilities,
+  BackendProbe,
+  Wall,
+  WallRecord,
+  WallSpec,
+} from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
@@ -24,12 +31,15 @@ import { WallProcess, launchWall, logTail, recordedProcess } from "./wall-proces
 export class ContainerBackend implements Backend {
   readonly name = "container";
   readonly executionMode = "guest_socket";
-  readonly capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false };
+  readonly capabilities: BackendCapabilities;
   readonly #idMap: IdMap;
   readonly #cgroups: Cgroups;
 
   constructor(options: { home: string; idMap: IdMap }) {
     this.#idMap = options.idMap;
+    // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
+    const guardedSystem = options.idMap.kind === "shifted";
+    this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem };
     this.#cgroups = Cgroups.detect(options.home);
   }
 

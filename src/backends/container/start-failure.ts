@@ -1,5 +1,6 @@
 import type { ClocheError } from "../../base/errors.ts";
 import { failure } from "../../model/error-codes.ts";
+import { NO_USER_NAMESPACES } from "../../walls/user-namespaces.ts";
 
 interface KnownCause {
   readonly pattern: RegExp;
@@ -23,10 +24,7 @@ const KNOWN_CAUSES: readonly KnownCause[] = [
   {
     pattern:
       /cannot make a user namespace|cannot map user ids|No permissions to create(?: a)? new namespace|setting up uid map/i,
-    message: "this host does not allow user namespaces",
-    hint:
-      "Allow them: sysctl -w user.max_user_namespaces=15000; where they exist also kernel.unprivileged_userns_clone=1 and " +
-      "kernel.apparmor_restrict_unprivileged_userns=0",
+    ...NO_USER_NAMESPACES,
   },
   {
     pattern: /cannot mount an overlay/,

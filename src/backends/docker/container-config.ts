@@ -4,7 +4,7 @@ import type { WallSpec } from "../../contracts/backend.ts";
 import type { Labels } from "../../docker-engine/engine.ts";
 import { WORKSPACE_ROOT } from "../../model/names.ts";
 import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
-import { writableLayer } from "../../walls/layers.ts";
+import { workFolder, writableLayer } from "../../walls/layers.ts";
 import {
   GUEST_FOLDER,
   guestCommand,
@@ -35,6 +35,7 @@ const DOOR = `${GUEST_FOLDER}/door`;
  * stopped sandbox has left in the folders above. What is at this path runs as the host's root (G-21).
  */
 const PROGRAM = `${GUEST_FOLDER}/mounted/last/guest`;
+const WORK = `${GUEST_FOLDER}/work`;
 
 /** Where an engine mounts files of its own, with the name servers of the host in them, or leaves empty ones. */
 export const NAME_FILES = ["etc/hosts", "etc/hostname", "etc/resolv.conf"];
@@ -48,6 +49,9 @@ const CAPABILITIES = ["SYS_ADMIN", "SETUID", "SETGID"];
 /** All but `/proc/sys/user`, where the limits of a user namespace are set, by its root. */
 const READ_ONLY_KERNEL_FILES = ["abi", "debug", "dev", "fs", "kernel", "net", "vm"].map((name) => `/proc/sys/${name}`);
 
+/** gVisor has many threads of its own for a process in it, and breaks when it gets no more; a limit for processes alone it does not have. */
+const GVISOR_TASKS = 32;
+
 /** SECURITY: the host's devices and cgroups show through /sys, and are no business of a sandbox (G-07). */
 const MASKED_FOLDERS = ["/sys", "/proc/scsi", "/proc/acpi"];
 
@@ -58,7 +62,7 @@ export function containerConfig(plan: ContainerPlan): object {
     Image: image,
     Hostname: spec.hostname,
     // SECURITY: nothing of the image says who runs and with what: not its entry point, not its user, not its variables (G-21).
-    Entrypoint: [PROGRAM, "enter", ...mapArguments(idMap), "--program", PROGRAM],
+    Entrypoint: [PROGRAM, "enter", ...mapArguments(idMap), "--program", PROGRAM, ...releaseArguments(idMap)],
     Cmd: [
       ...NAME_FILES.flatMap((path) => ["--hide", `/${path}`]),
       "--",
@@ -96,7 +100,7 @@ function hostConfig(plan: ContainerPlan): object {
     MaskedPaths: [...maskedKernelFiles(), ...MASKED_FOLDERS, ...maskedHostFolders(rootfs.hostPaths)],
     ReadonlyPaths: READ_ONLY_KERNEL_FILES,
     Memory: limits.memMib * 1024 * 1024,
-    PidsLimit: limits.pids,
+    PidsLimit: isGvisor(spec.ociRuntime) ? limits.pids * GVISOR_TASKS : limits.pids,
     NanoCpus: limits.vcpuCount * 1_000_000_000,
     ShmSize: size,
     Tmpfs: {
@@ -110,7 +114,7 @@ function hostConfig(plan: ContainerPlan): object {
   };
 }
 
-function mounts({ spec, name, labels, links }: ContainerPlan): object[] {
+function mounts({ spec, idMap, name, labels, links }: ContainerPlan): object[] {
   const bind = (source: string, target: string, readOnly = true) => ({
     Type: "bind",
     Source: source,
@@ -142,6 +146,7 @@ function mounts({ spec, name, labels, links }: ContainerPlan): object[] {
     // SECURITY: layers are shared between workspaces, and read-only (G-05).
     ...spec.layers.map((path, index) => bind(path, targets[index] ?? "")),
     bind(doorFolder(spec.directory), DOOR, false),
+    ...(idMap.kind === "single" ? [bind(workFolder(spec.directory), WORK, false)] : []),
   ];
 }
 
@@ -150,6 +155,9 @@ export const isGvisor = (runtime: string | undefined): boolean => runtime?.start
 /** gVisor loses a socket whose folder is unmounted; there the guest makes it, and the mount table shows nothing of the host anyway. */
 const channel = ({ ociRuntime }: WallSpec): string[] =>
   isGvisor(ociRuntime) ? ["--socket", `${DOOR}/${GUEST_SOCKET}`] : ["--door", DOOR];
+
+/** What the engine's overlay keeps in its work folder is root's; a user could not delete the workspace unless root lets go of it. */
+const releaseArguments = (idMap: IdMap): string[] => (idMap.kind === "single" ? ["--release", WORK] : []);
 
 /** Run as root, the sandbox's ids are shifted; run by a user, the sandbox's one user is that user. */
 function mapArguments(idMap: IdMap): string[] {

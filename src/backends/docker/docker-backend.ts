@@ -8,6 +8,7 @@ import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import type {
   Backend,
+  BackendCapabilities,
   BackendProbe,
   PrepareOptions,
   PruneKeep,
@@ -47,7 +48,7 @@ export interface DockerBackendOptions {
 export class DockerBackend implements Backend {
   readonly name = "docker";
   readonly executionMode = "guest_socket";
-  readonly capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false };
+  readonly capabilities: BackendCapabilities;
   readonly #home: string;
   readonly #idMap: IdMap;
   readonly #log: Log;
@@ -58,6 +59,9 @@ export class DockerBackend implements Backend {
   readonly #starting = new Set<string>();
 
   constructor({ home, idMap, log, env = process.env }: DockerBackendOptions) {
+    // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
+    const guardedSystem = idMap.kind === "shifted";
+    this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem };
     this.#home = home;
     this.#idMap = idMap;
     this.#log = log;
@@ -74,7 +78,7 @@ export class DockerBackend implements Backend {
     try {
       this.#engines.forgetAll(); // it may have been set up differently since
       const { engine, info } = await this.#engines.get(undefined, undefined);
-      limits = engineLimits(info);
+      limits = engineLimits(info, ociRuntime);
       const wall = await this.start(emptySandbox(directory, id, ociRuntime), undefined);
       await wall.stop();
       return { available: true, detail: describeEngine(engine, info, ociRuntime), hint: null, limits };
@@ -159,7 +163,7 @@ export class DockerBackend implements Backend {
   }
 
   #links(name: string): string {
-    return linksFolder(name, this.#home, this.#env, this.#idMap.kind === "shifted");
+    return linksFolder(name, this.#env, this.#idMap.kind === "shifted");
   }
 
   #makeFolders({ directory }: WallSpec): void {

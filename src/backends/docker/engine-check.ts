@@ -41,12 +41,15 @@ export function registeredRuntime(info: EngineInfo, runtime: string): string {
 }
 
 /** The limits of an engine without the permission to set any are ignored by it, with a warning that nobody reads. */
-export function engineLimits(info: EngineInfo): LimitHealth[] {
+export function engineLimits(info: EngineInfo, runtime: string | undefined): LimitHealth[] {
   const by = `the engine, cgroup v${info.CgroupVersion ?? "1"}`;
-  const one = (name: LimitHealth["name"], holds: boolean): LimitHealth => ({
+  const args = info.Runtimes[runtime === undefined ? "" : basename(runtime)]?.runtimeArgs ?? [];
+  const ignored = args.some((word) => /^--?ignore-cgroups(=true)?$/.test(word));
+  const why = ignored ? `"${runtime}" is registered with --ignore-cgroups` : "the engine cannot set it on this host";
+  const one = (name: LimitHealth["name"], settable: boolean): LimitHealth => ({
     name,
-    holds,
-    detail: holds ? by : "the engine cannot set it on this host",
+    holds: settable && !ignored,
+    detail: settable && !ignored ? by : why,
   });
   return [
     one("memory", info.MemoryLimit),

@@ -16,7 +16,7 @@ export function overlayOptions(links: string, layerCount: number): string {
       "NOT_SUPPORTED",
       `The docker backend cannot mount from "${links}": it holds a comma, a colon, a quote or a backslash`,
       {
-        hint: "Set XDG_RUNTIME_DIR, or CLOCHE_HOME, to a folder without these",
+        hint: "Set XDG_RUNTIME_DIR to a folder without these",
       },
     );
   }
@@ -29,7 +29,7 @@ export function overlayOptions(links: string, layerCount: number): string {
     "NOT_SUPPORTED",
     `The docker backend cannot mount ${layerCount} snapshots from a path as long as ${links}`,
     {
-      hint: "Set XDG_RUNTIME_DIR, or CLOCHE_HOME, to a shorter path; or export the workspace and create a new one from the folder",
+      hint: "Set XDG_RUNTIME_DIR to a shorter path; or export the workspace and create a new one from the folder",
     },
   );
 }

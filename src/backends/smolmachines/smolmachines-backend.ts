@@ -62,7 +62,13 @@ export interface SmolmachinesOptions {
 export class SmolmachinesBackend implements Backend {
   readonly name = "smolmachines";
   readonly executionMode = "guest_socket";
-  readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: false, machineFiles: true };
+  readonly capabilities = {
+    hostFolders: false,
+    ociRuntime: false,
+    liveSnapshots: false,
+    machineFiles: true,
+    guardedSystem: true,
+  };
   readonly #homeId: string;
   readonly #idMap: IdMap;
   readonly #images: MachineImages;

@@ -196,6 +196,9 @@ function hanging(argv: readonly string[], deadlineMs: number): Error {
 
 function cannotRun(error: Error): Error {
   if (errnoOf(error) === "ENOENT") return unavailable("smolvm is not installed", INSTALL_HINT);
+  // Also when a folder of PATH is closed to this user, and it is in none of the others.
+  if (errnoOf(error) === "EACCES")
+    return unavailable("smolvm is not installed, or not for this user (EACCES)", INSTALL_HINT);
   return unavailable(`Cannot run smolvm: ${messageOf(error)}`, INSTALL_HINT);
 }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { chown, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { messageOf } from "../../base/errors.ts";
+import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import { failure } from "../../model/error-codes.ts";
@@ -40,30 +40,33 @@ export async function chooseAccelerator(
   qemu: Qemu,
   boot: BootFiles,
 ): Promise<Acceleration> {
-  const file = await cache.make(answerName(qemu.version, boot.digest), async (path) => {
+  const file = await cache.make(answerName(qemu.version, boot.digest, idMap), async (path) => {
     const problem = whyNoKvm() ?? (await tryToBoot("kvm", images, idMap, qemu, boot));
     const emulated = problem === undefined ? undefined : await tryToBoot("tcg", images, idMap, qemu, boot);
-    if (emulated !== undefined)
-      throw failure("BACKEND_UNAVAILABLE", `No machine boots on this host: ${emulated}`, {
-        hint: "Run QEMU by hand to see more, or use another backend",
-      });
+    if (emulated !== undefined) throw isClocheError(emulated) ? emulated : nothingBoots(emulated);
     const answer: Acceleration =
       problem === undefined
         ? { accelerator: "kvm", reason: "a machine booted with it" }
-        : { accelerator: "tcg", reason: problem };
+        : { accelerator: "tcg", reason: problem.message };
     await writeFile(path, JSON.stringify(answer));
   });
   return JSON.parse(readFileSync(file, "utf8")) as Acceleration;
 }
 
-/** The name in the cache of the answer for this boot of the host. */
-export function answerName(qemuVersion: string, boot: string): string {
-  const hostBoot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+/** The name in the cache of the answer for this boot of the host. A user's emulator needs a user namespace, and the host may stop to allow them while it runs. */
+export function answerName(qemuVersion: string, boot: string, idMap: IdMap): string {
+  const settings = ["kernel/random/boot_id", ...(idMap.kind === "single" ? ["user/max_user_namespaces"] : [])];
+  const host = settings.map((name) => readFileSync(`/proc/sys/${name}`, "latin1").trim());
   const versions = createHash("sha256")
-    .update(JSON.stringify([qemuVersion, boot, hostBoot]))
+    .update(JSON.stringify([qemuVersion, boot, ...host]))
     .digest("hex");
   return `accelerators/${versions.slice(0, 32)}`;
 }
+
+const nothingBoots = ({ message }: Error): Error =>
+  failure("BACKEND_UNAVAILABLE", `No machine boots on this host: ${message}`, {
+    hint: "Run QEMU by hand to see more, or use another backend",
+  });
 
 async function booted(folder: string): Promise<void> {
   const control = await ControlPort.connect(join(folder, CONTROL_SOCKET));
@@ -81,7 +84,7 @@ async function tryToBoot(
   idMap: IdMap,
   qemu: Qemu,
   boot: BootFiles,
-): Promise<string | undefined> {
+): Promise<Error | undefined> {
   const folder = mkdtempSync(join(tmpdir(), "cloche-boot-"));
   try {
     const empty = await images.empty();
@@ -111,7 +114,9 @@ async function tryToBoot(
     }
     return undefined;
   } catch (error) {
-    return `${NAMES[accelerator]}: ${messageOf(error)}`;
+    // What the host lacks is told as it is, with what to do about it.
+    if (isClocheError(error) && error.code === "BACKEND_UNAVAILABLE") return error;
+    return new Error(`${NAMES[accelerator]}: ${messageOf(error)}`);
   } finally {
     await removeTree(folder);
   }

@@ -5,12 +5,12 @@ const GROUP_MAY = 0o060;
 const ALL_MAY = 0o006;
 
 /** Why this user cannot use it at all; nothing when it is there. */
-export function whyNoKvm(): string | undefined {
+export function whyNoKvm(): Error | undefined {
   try {
     accessSync(DEVICE, constants.R_OK | constants.W_OK);
     return undefined;
   } catch {
-    return `${DEVICE} is not there, or not for this user`;
+    return new Error(`${DEVICE} is not there, or not for this user`);
   }
 }
 

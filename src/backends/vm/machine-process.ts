@@ -7,6 +7,7 @@ import { errnoOf, isClocheError, messageOf } from "../../base/errors.ts";
 import { type ProcessIdentity, identifyProcess, isProcessAlive, signalProcess } from "../../base/process-identity.ts";
 import { failure } from "../../model/error-codes.ts";
 import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { NO_USER_NAMESPACES } from "../../walls/user-namespaces.ts";
 import type { MachineCommand } from "./qemu-arguments.ts";
 
 /** An emulator that starts has said why it cannot long before. */
@@ -159,6 +160,11 @@ export function recordedMachine(directory: string): MachineProcess | undefined {
 function machineFailure(text: string): Error {
   const reason = text.trim().split("\n").at(-1)?.trim().slice(0, 300) || "the emulator ended without a word";
   const options = { details: { output: text } };
+  // Where there may be none, the kernel says that no space is left for one.
+  if (/cannot make a user namespace|cannot (?:open|write) \/proc\/self\/|cannot mount the cell/.test(text)) {
+    const { message, hint } = NO_USER_NAMESPACES;
+    return failure("BACKEND_UNAVAILABLE", `Cannot start the machine: ${message} (${reason})`, { ...options, hint });
+  }
   if (/No space left on device/.test(text))
     return failure("DISK_FULL", "Cannot start the machine: no space is left", options);
   if (/[Cc]annot allocate memory|cannot set up guest memory/.test(text)) {

@@ -133,7 +133,7 @@ export class MachineStarter {
   /** A machine that waits for nobody would keep its template in use. */
   async prune(keep: PruneKeep): Promise<Removed[]> {
     await this.#spares.drop();
-    return await pruneCache(this.#cache, this.#images, keep);
+    return await pruneCache(this.#cache, this.#images, this.#idMap, keep);
   }
 
   /** A saved machine is gone. */

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isClocheError } from "../../base/errors.ts";
+import type { IdMap } from "../../base/id-map.ts";
 import { openInodes } from "../../base/open-files.ts";
 import type { PruneKeep, Removed } from "../../contracts/backend.ts";
 import { answerName } from "./accelerator.ts";
@@ -22,7 +23,12 @@ interface Versions {
  * the kernel or the guest program. An emulator of whatever home that has a file open keeps it, and a live snapshot its template: its memory has a second name
  * then. What another home misses later it makes again.
  */
-export async function pruneCache(cache: VmCache, images: DiskImages, keep: PruneKeep): Promise<Removed[]> {
+export async function pruneCache(
+  cache: VmCache,
+  images: DiskImages,
+  idMap: IdMap,
+  keep: PruneKeep,
+): Promise<Removed[]> {
   const versions = await currentVersions(cache);
   const open = await openInodes();
   const isOpen = (path: string): boolean => filesOf(path).some((file) => open.has(statSync(file).ino));
@@ -51,7 +57,7 @@ export async function pruneCache(cache: VmCache, images: DiskImages, keep: Prune
   await clear("disks", (name) => images.common.includes(name));
   if (versions) {
     await clear("boot", (name) => name === `boot/${versions.boot}`);
-    await clear("accelerators", (name) => name === answerName(versions.qemu, versions.boot));
+    await clear("accelerators", (name) => name === answerName(versions.qemu, versions.boot, idMap));
   }
   return removed;
 }

@@ -29,7 +29,7 @@ export async function findQemu(path = process.env["PATH"] ?? ""): Promise<Qemu> 
   throw notInstalled(PROGRAM, PACKAGE);
 }
 
-/** A folder of the PATH that this user may not enter has no program for it. */
+/** A PATH may name folders that are closed to this user, as one that is taken over from root does. */
 function lookAt(path: string): Stats | undefined {
   try {
     return statSync(path);

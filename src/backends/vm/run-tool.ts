@@ -31,7 +31,8 @@ export function runTool({ argv: [program, ...words], package: from, cwd = "/", f
     const cancelled = () => failure("CANCELLED", `Running ${program} was cancelled`);
     child.once("error", (error) => {
       if (signal?.aborted) fail(cancelled());
-      else if (errnoOf(error) === "ENOENT") fail(notInstalled(program, from));
+      // Denied when a folder of PATH is closed to this user: then it was in none of the others.
+      else if (["ENOENT", "EACCES"].includes(errnoOf(error) ?? "")) fail(notInstalled(program, from));
       else fail(toolFailure(program, messageOf(error)));
     });
     child.once("close", (code) => {

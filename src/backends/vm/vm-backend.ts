@@ -52,7 +52,7 @@ interface VmRecord extends WallRecord {
 export class VmBackend implements Backend {
   readonly name = "vm";
   readonly executionMode = "guest_serial";
-  readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: true };
+  readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: true, guardedSystem: true };
   readonly #starter: MachineStarter;
   readonly #idMap: IdMap;
   /** Of the machines that run, by their folder: connections of one must not meet on a port. */

@@ -60,6 +60,7 @@ const CAPABILITIES = {
   oci_runtime: "OCI runtimes",
   live_snapshots: "live snapshots",
   machine_files: "packed machines",
+  guarded_system: "guarded system files",
 } as const;
 
 /** Which limits hold, or why one does not, is in the JSON; here it is the list of those that do. */

@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { BACKEND, ENVIRONMENT } from "../common-options.ts";
+import { BACKEND, ENVIRONMENT, OCI_RUNTIME } from "../common-options.ts";
 import { formatElapsed } from "../duration.ts";
 import { escapeName } from "../escape.ts";
 import { formatPairs } from "../table.ts";
@@ -19,13 +19,14 @@ export const command = defineCommand({
   description:
     "Builds or fetches what the first workspace would wait for, then creates a workspace, runs a command in it, resets it and deletes it.",
   positionals: [ENVIRONMENT],
-  options: { backend: BACKEND },
+  options: { backend: BACKEND, "oci-runtime": OCI_RUNTIME },
   examples: ["cloche prepare", "cloche prepare debian:12 --backend vm"],
   async run(context) {
     const client = await context.connect();
     const prepared = await client.prepare({
       environment: context.optionalArgument("ENVIRONMENT"),
       backend: context.values.backend,
+      oci_runtime: context.values["oci-runtime"],
       onProgress: context.onProgress,
     });
     const { bold, green } = context.colours;

@@ -1,6 +1,14 @@
 import { defineCommand } from "../command.ts";
 import { runSession } from "../command-session.ts";
-import { BACKEND, ENVIRONMENT, NETWORK_POLICY, SEED_PATH, TIMEOUT_SECONDS, TTY } from "../common-options.ts";
+import {
+  BACKEND,
+  ENVIRONMENT,
+  NETWORK_POLICY,
+  OCI_RUNTIME,
+  SEED_PATH,
+  TIMEOUT_SECONDS,
+  TTY,
+} from "../common-options.ts";
 
 export const command = defineCommand({
   words: ["run"],
@@ -9,6 +17,7 @@ export const command = defineCommand({
   positionals: [ENVIRONMENT],
   options: {
     backend: BACKEND,
+    "oci-runtime": OCI_RUNTIME,
     "network-policy": NETWORK_POLICY,
     "timeout-seconds": TIMEOUT_SECONDS,
     "seed-path": SEED_PATH,
@@ -32,6 +41,7 @@ export const command = defineCommand({
           ...request,
           environment: context.optionalArgument("ENVIRONMENT"),
           backend: values.backend,
+          oci_runtime: values["oci-runtime"],
           network_policy: values["network-policy"],
           seed_path: values["seed-path"],
           command: [...context.command],

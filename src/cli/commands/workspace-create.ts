@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { BACKEND, ENVIRONMENT, NETWORK_POLICY, SEED_PATH } from "../common-options.ts";
+import { BACKEND, ENVIRONMENT, NETWORK_POLICY, OCI_RUNTIME, SEED_PATH } from "../common-options.ts";
 import { parseCount, parseLabel, parseSecret, parseSecretFile, parseSeconds, toRecord } from "../option-values.ts";
 
 export const command = defineCommand({
@@ -8,6 +8,7 @@ export const command = defineCommand({
   positionals: [ENVIRONMENT],
   options: {
     backend: BACKEND,
+    "oci-runtime": OCI_RUNTIME,
     "seed-path": SEED_PATH,
     "from-workspace": {
       type: "string",
@@ -51,6 +52,7 @@ export const command = defineCommand({
     "cloche workspace create debian:12 --label team=web --ttl-seconds 600",
     "cloche workspace create --from-workspace ID --backend docker",
     "cloche workspace create debian:12 --from-workspace ID --backend vm",
+    "cloche workspace create --backend docker --oci-runtime runsc",
     "cloche workspace create --secret-file TOKEN=./token.txt",
     "ID=$(cloche workspace create --seed-path . --id-only)",
   ],
@@ -60,6 +62,7 @@ export const command = defineCommand({
     const workspace = await client.createWorkspace({
       environment: context.optionalArgument("ENVIRONMENT"),
       backend: values.backend,
+      oci_runtime: values["oci-runtime"],
       seed_path: values["seed-path"],
       from_workspace: values["from-workspace"],
       name: values.name,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { errnoOf } from "../../base/errors.ts";
 import type { ParityContext } from "../context.ts";
 import { scenarios } from "../scenario.ts";
 
@@ -62,8 +63,14 @@ const MAX_SEARCHED_BYTES = 64 * 1024 * 1024;
 /** Files below a folder that hold the text; what is too large to be a record is left out, such as a machine's memory. */
 async function filesWith(folder: string, text: string): Promise<string[]> {
   const found: string[] = [];
-  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    const path = join(entry.parentPath, entry.name);
+  // A folder that is closed to the daemon's own user holds nothing that the daemon has written.
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (["EACCES", "ENOENT"].includes(errnoOf(error) ?? "")) return [];
+    throw error;
+  });
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) found.push(...(await filesWith(path, text)));
     const size = entry.isFile()
       ? await stat(path).then(
           (found) => found.size,

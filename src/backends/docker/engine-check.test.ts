@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import type { EngineInfo } from "../../docker-engine/engine.ts";
+import { engineLimits } from "./engine-check.ts";
+
+const info = (args: readonly string[]): EngineInfo => ({
+  ServerVersion: "20.10",
+  OperatingSystem: "Debian",
+  OSType: "linux",
+  Name: "here",
+  KernelVersion: "6.1",
+  MemoryLimit: true,
+  PidsLimit: true,
+  CpuCfsQuota: true,
+  Runtimes: { runc: {}, runsc: { runtimeArgs: args } },
+  SecurityOptions: null,
+});
+
+const held = (args: readonly string[], runtime: string | undefined): string[] =>
+  engineLimits(info(args), runtime).flatMap(({ name, holds }) => (holds ? [name] : []));
+
+it("a runtime that ignores cgroups holds no limit, and the others do", () => {
+  const ignoring = ["--network=none", "--ignore-cgroups"];
+  expect(held(ignoring, "runsc")).toEqual([]);
+  expect(held(ignoring, "/usr/bin/runsc")).toEqual([]);
+  for (const runtime of [undefined, "runc", "unknown"])
+    expect(held(ignoring, runtime)).toEqual(["memory", "pids", "cpu"]);
+  expect(held(["--network=none", "--ignore-cgroups=false"], "runsc")).toEqual(["memory", "pids", "cpu"]);
+  expect(engineLimits(info(ignoring), "runsc")[0]?.detail).toContain("--ignore-cgroups");
+});
