@@ -13,6 +13,8 @@ import type { VmCache } from "./vm-cache.ts";
  * Every disk of a machine has this size, most of it a hole: a machine learns the size of its disks when it boots, and is thawed with others.
  */
 const DISK_BYTES = 64 * 1024 ** 3;
+/** Goes up when images that are packed get another form, or other rights. */
+const FORM = 2;
 const FRESH_DISK = "disks/fresh-1";
 const EMPTY_DISK = "disks/empty-1";
 
@@ -25,9 +27,8 @@ export class DiskImages {
     this.#idMap = idMap;
   }
 
-  /** Of images that are packed: whose they are, and who may read them. */
   get #form(): string {
-    return `${this.#idMap.kind}-2`;
+    return `${this.#idMap.kind}-${FORM}`;
   }
 
   /** In the cache. */
@@ -35,9 +36,9 @@ export class DiskImages {
     return `environments/${digest}-${this.#form}`;
   }
 
-  /** Whether it is an environment's name that could be one of ours: another user's differ in the owners of their files. */
+  /** Whether it is an environment's name that could be one of ours: another user's differ in the owners of their files. Also one of an earlier form. */
   isOwn(name: string): boolean {
-    return name.endsWith(`-${this.#form}`);
+    return new RegExp(`-${this.#idMap.kind}(-\\d+)?$`).test(name);
   }
 
   /** The names in the cache of what the disks of any machine are copied from. */
