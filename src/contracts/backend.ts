@@ -101,6 +101,8 @@ export interface Backend {
   /** The channel to the guest program, as users are told. */
   readonly executionMode: ExecutionMode;
   readonly capabilities: BackendCapabilities;
+  /** With less memory nothing starts; asked for, it is refused before anything is made. */
+  readonly smallestMemMib?: number;
   /** Says whether it works here, proved by starting something. */
   probe(ociRuntime: string | undefined): Promise<BackendProbe>;
   /** Makes once what it needs of an environment (an image, a frozen machine), so that a start is quick; `start` does it when it was not done. */

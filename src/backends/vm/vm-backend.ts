@@ -53,6 +53,8 @@ export class VmBackend implements Backend {
   readonly name = "vm";
   readonly executionMode = "guest_serial";
   readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: true, guardedSystem: true };
+  /** The kernel and what it unpacks itself from take about 90. */
+  readonly smallestMemMib = 128;
   readonly #starter: MachineStarter;
   readonly #idMap: IdMap;
   /** Of the machines that run, by their folder: connections of one must not meet on a port. */
