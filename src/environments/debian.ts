@@ -21,10 +21,10 @@ const BASE = [
   "patch",
   "perl",
   "procps",
-  "python3-minimal",
+  "python3",
   "sed",
 ];
-const BUILD = [...BASE, "build-essential", "file", "pkg-config", "python3", "python3-venv", "unzip", "xz-utils", "zip"];
+const BUILD = [...BASE, "build-essential", "file", "pkg-config", "python3-venv", "unzip", "xz-utils", "zip"];
 
 export function debianDefinitions(env: NodeJS.ProcessEnv = process.env): EnvironmentDefinition[] {
   return [
