@@ -194,6 +194,20 @@ describe("doctor", PATIENT, () => {
     );
   });
 
+  it("tells what it does while it finds out about machines for the first time", async () => {
+    const cache = makeOwnCache(mkdtempSync(join(tmpdir(), "cl-bd-")));
+    await removeTree(join(cache, "vm/accelerators"));
+    const own = new Installation("bd", { CLOCHE_CACHE: cache });
+    try {
+      const first = await own.cli(["doctor", "--verbose"]);
+      expect([first.code, first.stderr]).toEqual([0, "trying whether a machine boots\n"]);
+      expect((await own.cli(["doctor", "--verbose"])).stderr).toBe("");
+    } finally {
+      await own[Symbol.asyncDispose]();
+      await removeTree(cache);
+    }
+  });
+
   it("takes CLOCHE_BACKEND for the default", async () => {
     const chosen = async (backend: string, of: Installation) => {
       const { code, json } = await of.cli(["doctor", "--json"], { env: { CLOCHE_BACKEND: backend } });
