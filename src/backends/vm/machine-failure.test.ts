@@ -20,6 +20,7 @@ it("says so when nothing but that came", () => {
 it.each([
   ["qemu-system-x86_64: cannot set up guest memory 'ram': Cannot allocate memory", /too little memory/, /--mem-mib/],
   ["cloche-guest: cannot make a user namespace: No space left on device", /user namespaces/, /sysctl/],
+  ["qemu-system-x86_64: Address space limit 0xffff < 0x1ffff phys-bits too low (40)", /no machine has/, /--mem-mib/],
   ["write: No space left on device", /no space is left/, /Free some space/],
 ])("knows the cause of %j", (text, message, hint) => {
   expect(machineFailure(text)).toMatchObject({
