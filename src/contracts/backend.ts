@@ -101,8 +101,10 @@ export interface Backend {
   /** The channel to the guest program, as users are told. */
   readonly executionMode: ExecutionMode;
   readonly capabilities: BackendCapabilities;
-  /** Says whether it works here, proved by starting something. */
-  probe(ociRuntime: string | undefined): Promise<BackendProbe>;
+  /** With less memory nothing starts; asked for, it is refused before anything is made. */
+  readonly smallestMemMib?: number;
+  /** Says whether it works here, proved by starting something. What that needs and is not there it may fetch. */
+  probe(ociRuntime: string | undefined, progress?: ReportProgress): Promise<BackendProbe>;
   /** Makes once what it needs of an environment (an image, a frozen machine), so that a start is quick; `start` does it when it was not done. */
   prepare?(rootfs: Rootfs, limits: WallLimits, options: PrepareOptions): Promise<void>;
   /** Starts a sandbox whose guest program answers. On failure nothing is left running. */

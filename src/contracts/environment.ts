@@ -1,3 +1,4 @@
+import type { ClocheError } from "../base/errors.ts";
 import type { Environment, EnvironmentDetail, EnvironmentsPruned } from "../model/environment.ts";
 import type { ReportProgress } from "../model/results.ts";
 
@@ -24,6 +25,8 @@ export interface Environments {
     options: { progress?: ReportProgress | undefined; signal?: AbortSignal | undefined },
   ): Promise<Rootfs>;
   inspect(name: string): Promise<EnvironmentDetail>;
+  /** What stands in the way of building one that is not built; undefined when nothing is seen to. */
+  obstacle(name: string): Promise<ClocheError | undefined>;
   /** Of all that is built, older builds too. */
   digests(): Promise<Set<string>>;
   /** Removes built environments that are not in `inUse`. */

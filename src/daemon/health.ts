@@ -1,8 +1,11 @@
 import type { Places } from "../base/paths.ts";
 import { DEFAULTS } from "../model/config.ts";
+import type { Backend } from "../contracts/backend.ts";
 import type { BackendHealth, Health } from "../model/health.ts";
 import type { OperationInput } from "../model/operations.ts";
+import type { ReportProgress } from "../model/results.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
+import { defaultEnvironment } from "../workspaces/require-capabilities.ts";
 
 /** What `cloche doctor` tells: each backend proved by starting something, each environment by looking. */
 export async function checkHealth(
@@ -10,11 +13,15 @@ export async function checkHealth(
   places: Places,
   version: string,
   { backend: asked, oci_runtime: ociRuntime }: OperationInput<"doctor">,
+  progress?: ReportProgress,
 ): Promise<Health> {
   const config = deps.config();
   const backends = await Promise.all(
     [...deps.backends].map(async ([name, backend]): Promise<BackendHealth> => {
-      const { limits, ...probe } = await backend.probe(backend.capabilities.ociRuntime ? ociRuntime : undefined);
+      const { limits, ...probe } = await backend.probe(
+        backend.capabilities.ociRuntime ? ociRuntime : undefined,
+        progress,
+      );
       const {
         hostFolders,
         ociRuntime: takesRuntime,
@@ -29,7 +36,8 @@ export async function checkHealth(
         machine_files: machineFiles ?? false,
         guarded_system: guardedSystem ?? false,
       };
-      return { name, ...probe, limits: [...limits], capabilities };
+      const hint = probe.hint ?? (await environmentHint(deps, backend));
+      return { name, ...probe, hint, limits: [...limits], capabilities };
     }),
   );
   const chosen = asked ?? config.backend ?? DEFAULTS.backend;
@@ -42,4 +50,13 @@ export async function checkHealth(
     backends,
     environments: await deps.environments.list(),
   };
+}
+
+/** A backend that works may still lack what its workspaces start from. */
+async function environmentHint({ environments }: Dependencies, backend: Backend): Promise<string | null> {
+  const name = defaultEnvironment(backend);
+  const obstacle = await environments.obstacle(name);
+  return obstacle
+    ? `It works, but not with ${name}, its default environment. ${obstacle.message}. ${obstacle.hint}`
+    : null;
 }

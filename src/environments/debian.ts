@@ -3,6 +3,7 @@ import { runBuildCommand } from "./build-process.ts";
 import { digestOf, type BuildContext, type EnvironmentDefinition } from "./definition.ts";
 import { unpackRootfs } from "./rootfs-tar.ts";
 import { requireSubordinateIds } from "./subordinate-ids.ts";
+import type { IdMap } from "../base/id-map.ts";
 import type { ReportProgress } from "../model/results.ts";
 import { execFile } from "node:child_process";
 import { open, rm, writeFile } from "node:fs/promises";
@@ -21,10 +22,10 @@ const BASE = [
   "patch",
   "perl",
   "procps",
-  "python3-minimal",
+  "python3",
   "sed",
 ];
-const BUILD = [...BASE, "build-essential", "file", "pkg-config", "python3", "python3-venv", "unzip", "xz-utils", "zip"];
+const BUILD = [...BASE, "build-essential", "file", "pkg-config", "python3-venv", "unzip", "xz-utils", "zip"];
 
 export function debianDefinitions(env: NodeJS.ProcessEnv = process.env): EnvironmentDefinition[] {
   return [
@@ -61,14 +62,19 @@ export function createDebianDefinition(options: DebianOptions): EnvironmentDefin
     packages,
     hostPaths: () => [],
     digest: () => Promise.resolve(digestOf("debian", SUITE, name, packages)),
+    requireBuildable,
     build: (context) => buildDebian(context, options),
   };
+}
+
+async function requireBuildable(idMap: IdMap): Promise<void> {
+  if (idMap.kind === "single") await requireSubordinateIds();
 }
 
 async function buildDebian(context: BuildContext, { packages, env, sources: given }: DebianOptions): Promise<void> {
   const { scratch, idMap, signal, progress } = context;
   const asRoot = idMap.kind === "shifted";
-  if (!asRoot) await requireSubordinateIds();
+  await requireBuildable(idMap);
   const sources = given ?? (await findAptSources(SUITE));
   const sourcesFile = join(scratch, "sources.list");
   const tar = join(scratch, "rootfs.tar");

@@ -24,6 +24,8 @@ export interface EnvironmentDefinition {
   hostPaths(): readonly string[];
   /** Changes whenever a build would give something else; hex. Asked for at every use, so it has to be quick. */
   digest(): Promise<string>;
+  /** Throws what this host or its user lacks to build it, as far as a look tells; `build` starts with it. */
+  requireBuildable?(idMap: IdMap): Promise<void>;
   /** Fills `context.rootfs`, owned as `context.idMap` says. Stops early when the signal aborts. */
   build(context: BuildContext): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { runBuildCommand } from "./build-process.ts";
 import type { BuildContext, EnvironmentDefinition } from "./definition.ts";
 import { createEnvironments } from "./environments.ts";
+import { machineFileFamily } from "./machine-file.ts";
 import { unpackRootfs } from "./rootfs-tar.ts";
 import { currentIdMap } from "../base/id-map.ts";
 import { silentLog } from "../base/log.ts";
@@ -44,6 +45,18 @@ const open = (...definitions: EnvironmentDefinition[]) =>
 const folders = () => readdirSync(join(cachePath, "environments")).filter((name) => !name.startsWith(".lock-"));
 const kind = currentIdMap().kind;
 
+describe("an obstacle", () => {
+  it("is what the host lacks to build an environment, and none once it is built", async () => {
+    const lacking = failure("ENVIRONMENT_BUILD_FAILED", "No range in /etc/subuid");
+    const ready = open(tiny());
+    expect(await ready.obstacle("tiny:1")).toBeUndefined();
+    const blocked = open({ ...tiny(), requireBuildable: () => Promise.reject(lacking) });
+    expect(await blocked.obstacle("tiny:1")).toBe(lacking);
+    await ready.ensure("tiny:1", {});
+    expect(await blocked.obstacle("tiny:1")).toBeUndefined();
+  });
+});
+
 describe("a family", () => {
   const long = `image:${"long/".repeat(40)}name`;
   /** Its environments are there as long as `gone` is not. */
@@ -69,6 +82,28 @@ describe("a family", () => {
     await expect(environments.ensure(long, {})).rejects.toMatchObject({ code: "ENVIRONMENT_NOT_FOUND" });
     expect((await environments.prune(new Set())).map(({ name }) => name)).toEqual([long, `${long}r`]);
     expect(folders()).toEqual([]);
+  });
+
+  it("of packed machines is listed as long as there is the file, changed or not; nothing of it is kept", async () => {
+    const file = join(cachePath, "one.smolmachine");
+    const name = `smolmachine:${file}`;
+    const families = [machineFileFamily()];
+    const environments = createEnvironments({
+      cachePath,
+      idMap: currentIdMap(),
+      log: silentLog,
+      definitions: [],
+      families,
+    });
+    const states = async () => (await environments.list()).map((one) => [one.name, one.state]);
+    writeFileSync(file, "packed");
+    await environments.ensure(name, {});
+    expect(await states()).toEqual([[name, "warm"]]);
+    writeFileSync(file, "packed again");
+    expect(await states()).toEqual([[name, "stale"]]);
+    rmSync(file);
+    expect(await states()).toEqual([]);
+    expect((await environments.prune(new Set())).map((one) => one.name)).toEqual([name]);
   });
 
   it("is named when a name is unknown, and has none without a name", async () => {

@@ -9,7 +9,7 @@ import { machineFileFamily } from "./machine-file.ts";
 import { isMountedAnywhere } from "./mounted-anywhere.ts";
 import { measureTree } from "../base/walk-tree.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
-import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
+import { type ClocheError, errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
 import type { Log } from "../base/log.ts";
 import { removeTree } from "../base/remove-tree.ts";
@@ -148,6 +148,25 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     };
   }
 
+  /** Without packed machines whose file is gone: nothing of them is here, so nobody can use or miss them. */
+  async function list(): Promise<Environment[]> {
+    const isThere = async (one: EnvironmentDefinition) =>
+      one.machineFile === undefined || (await digestOrNothing(one)) !== undefined;
+    const shown = await Promise.all((await known()).map(async (one) => ((await isThere(one)) ? [describe(one)] : [])));
+    return await Promise.all(shown.flat());
+  }
+
+  async function obstacle(name: string): Promise<ClocheError | undefined> {
+    const definition = get(name);
+    try {
+      if (!(await cache.find(name, await definition.digest()))) await definition.requireBuildable?.(idMap);
+      return undefined;
+    } catch (error) {
+      if (isClocheError(error)) return error;
+      throw error;
+    }
+  }
+
   async function prune(inUse: ReadonlySet<string>): Promise<EnvironmentsPruned["removed"]> {
     const removed: EnvironmentsPruned["removed"] = [];
     await cache.prepare();
@@ -172,8 +191,9 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
   return {
     ensure,
     prune,
+    obstacle,
     digests: () => cache.digests(),
-    list: async () => Promise.all((await known()).map(describe)),
+    list,
     inspect: async (name) => {
       const definition = get(name);
       const { packages } = definition;

@@ -1,4 +1,4 @@
-import { requireSubordinateIds } from "./subordinate-ids.ts";
+import { findUser, requireSubordinateIds } from "./subordinate-ids.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,23 @@ const user = { ...userInfo(), username: "ann", uid: 1234 };
 let etc: string;
 beforeEach(() => (etc = mkdtempSync(join(tmpdir(), "cloche-ids-"))));
 afterEach(() => rmSync(etc, { recursive: true }));
+
+describe("findUser()", () => {
+  it("knows who runs this", () => expect(findUser().uid).toBe(process.geteuid?.()));
+
+  it("tells a user id without a name that it needs one", () => {
+    const nameless = () => {
+      throw Object.assign(new Error("uv_os_get_passwd returned ENOENT"), { code: "ERR_SYSTEM_ERROR" });
+    };
+    expect(() => findUser(nameless)).toThrow(
+      expect.objectContaining({
+        code: "ENVIRONMENT_BUILD_FAILED",
+        message: `Cannot build the environment: user id ${process.geteuid?.() ?? "?"} has no name on this host`,
+        hint: expect.stringContaining("useradd") as string,
+      }) as Error,
+    );
+  });
+});
 
 describe("requireSubordinateIds()", () => {
   it("is content with a range by name or by id", async () => {

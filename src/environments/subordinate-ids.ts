@@ -1,13 +1,29 @@
 import { failure } from "../model/error-codes.ts";
 import { access, constants, readFile } from "node:fs/promises";
-import { userInfo } from "node:os";
+import { type UserInfo, userInfo } from "node:os";
 
 const NEEDED = 65_536;
 const HELPERS = ["/usr/bin/newuidmap", "/usr/bin/newgidmap"];
 
+/** Who runs this, by name: `newuidmap` takes nobody without one, as a container's arbitrary user id is. */
+export function findUser(look: typeof userInfo = userInfo): UserInfo<string> {
+  try {
+    return look();
+  } catch (cause) {
+    throw failure(
+      "ENVIRONMENT_BUILD_FAILED",
+      `Cannot build the environment: user id ${process.geteuid?.() ?? "?"} has no name on this host`,
+      {
+        hint: "Run cloche as a user that has one, or as root add one with `useradd --uid`; `newuidmap` needs it",
+        cause,
+      },
+    );
+  }
+}
+
 /** Without root, packages are installed under ids that the system has set aside for the user. Throws when there are none. */
 export async function requireSubordinateIds(
-  user = userInfo(),
+  user = findUser(),
   etc = "/etc",
   helpers: readonly string[] = HELPERS,
 ): Promise<void> {

@@ -12,7 +12,7 @@ export interface BackendHealth {
   available: boolean;
   /** What works ("bubblewrap 0.8.0, as root"), or why it does not. */
   detail: string;
-  /** What to do about it, when it does not work; else null. */
+  /** What to do about it when it does not work, or its default environment cannot be built; else null. */
   hint: string | null;
   limits: LimitHealth[];
   /** What it can do beyond what every backend can. */

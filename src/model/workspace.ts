@@ -29,7 +29,8 @@ export const Limits = z.strictObject({
   vcpu_count: z.number().int().min(1).max(256).optional(),
   mem_mib: z.number().int().min(64).max(1_048_576).optional(),
   pids: z.number().int().min(16).max(4_194_304).optional(),
-  disk_mib: z.number().int().min(16).max(16_777_216).optional(),
+  /** Refused whatever it is, with the reason: no backend holds it. */
+  disk_mib: z.number().optional(),
 });
 export type Limits = z.infer<typeof Limits>;
 

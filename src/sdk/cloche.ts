@@ -294,7 +294,7 @@ export class Cloche implements AsyncDisposable {
     return await this.#connection.call("prepare", { backend, environment, oci_runtime }, { signal, onProgress });
   }
 
-  async doctor(options: CallOptions = {}): Promise<Health> {
+  async doctor(options: LongCallOptions = {}): Promise<Health> {
     const { backend, oci_runtime } = onThisHost({}, this.#env);
     return await this.#connection.call("doctor", { backend, oci_runtime }, options);
   }

@@ -1,5 +1,6 @@
 import { errnoOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
+import type { Backend } from "../contracts/backend.ts";
 import type { StoredSession, StoredWorkspace } from "../contracts/store.ts";
 import { type Config, DEFAULTS } from "../model/config.ts";
 import { failure } from "../model/error-codes.ts";
@@ -10,6 +11,7 @@ import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend, removeSandboxes, startSandbox } from "./sandbox.ts";
 import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";
+import { hostSize, requireLimits } from "./require-limits.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { writeSession } from "./session.ts";
 
@@ -28,7 +30,7 @@ export async function createWorkspace(
   const config = deps.config();
   const backend = getBackend(deps, input.backend ?? config.backend ?? DEFAULTS.backend);
   const networkPolicy = checkNetworkPolicy(input.network_policy ?? "off");
-  const limits = chooseLimits(input, config, backend.name);
+  const limits = chooseLimits(input, config, backend);
   const { secrets, records } = readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(
     input.environment ?? config.environment ?? defaultEnvironment(backend),
@@ -137,17 +139,20 @@ export function checkNetworkPolicy(policy: NetworkPolicy): NetworkPolicy {
 export function chooseLimits(
   input: Pick<OperationInput<"createWorkspace">, "vcpu_count" | "mem_mib">,
   { limits }: Config,
-  backend: string,
+  backend: Backend,
 ): StoredWorkspace["limits"] {
   if (limits?.disk_mib !== undefined) {
-    throw failure("LIMIT_UNSUPPORTED", `Backend "${backend}" cannot limit the disk`, {
+    throw failure("LIMIT_UNSUPPORTED", `Backend "${backend.name}" cannot limit the disk`, {
       hint: "Remove limits.disk_mib from config.yaml",
     });
   }
-  return {
+  const chosen = {
     vcpuCount: input.vcpu_count ?? limits?.vcpu_count ?? DEFAULTS.vcpu_count,
-    memMib: input.mem_mib ?? limits?.mem_mib ?? DEFAULTS.mem_mib,
+    // Nobody asked for the default: on a small host it is all there is.
+    memMib: input.mem_mib ?? limits?.mem_mib ?? Math.min(DEFAULTS.mem_mib, hostSize().memMib),
     pids: limits?.pids ?? DEFAULTS.pids,
     diskMib: undefined,
   };
+  requireLimits(backend, chosen);
+  return chosen;
 }

@@ -5,6 +5,7 @@ import { type CreateContext, blankWorkspace, bringUp, checkNetworkPolicy } from 
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { requireCapabilities } from "./require-capabilities.ts";
+import { requireLimits } from "./require-limits.ts";
 import { getBackend, sandboxDirectory } from "./sandbox.ts";
 import { Secrets, readSecrets } from "./secrets.ts";
 
@@ -25,6 +26,12 @@ export async function moveWorkspace(
     });
   }
   const backend = getBackend(deps, input.backend ?? parent.backend);
+  const limits = {
+    ...parent.limits,
+    vcpuCount: input.vcpu_count ?? parent.limits.vcpuCount,
+    memMib: input.mem_mib ?? parent.limits.memMib,
+  };
+  requireLimits(backend, limits);
   const given = readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(input.environment ?? parent.environment, context);
   const ociRuntime = input.oci_runtime ?? (backend.name === parent.backend ? parent.ociRuntime : null);
@@ -38,11 +45,7 @@ export async function moveWorkspace(
     backend: backend.name,
     networkPolicy: checkNetworkPolicy(input.network_policy ?? parent.networkPolicy),
     ttlSeconds: input.ttl_seconds ?? parent.ttlSeconds,
-    limits: {
-      ...parent.limits,
-      vcpuCount: input.vcpu_count ?? parent.limits.vcpuCount,
-      memMib: input.mem_mib ?? parent.limits.memMib,
-    },
+    limits,
     ociRuntime,
     secrets: [...parent.secrets.filter(({ name }) => !given.secrets.values.has(name)), ...given.records],
   };

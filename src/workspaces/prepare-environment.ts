@@ -25,7 +25,7 @@ export async function prepareEnvironment(
   const config = deps.config();
   const backend = getBackend(deps, input.backend ?? config.backend ?? DEFAULTS.backend);
   const name = input.environment ?? config.environment ?? defaultEnvironment(backend);
-  const limits = chooseLimits({}, config, backend.name);
+  const limits = chooseLimits({}, config, backend);
   const { oci_runtime: ociRuntime } = input;
   const steps: PreparedStep[] = [];
   const step = async <Result>(step: PreparedStep["step"], work: () => Promise<Result>): Promise<Result> => {

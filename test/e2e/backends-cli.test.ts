@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { removeTree } from "../../src/base/remove-tree.ts";
@@ -194,6 +194,20 @@ describe("doctor", PATIENT, () => {
     );
   });
 
+  it("tells what it does while it finds out about machines for the first time", async () => {
+    const cache = makeOwnCache(mkdtempSync(join(tmpdir(), "cl-bd-")));
+    await removeTree(join(cache, "vm/accelerators"));
+    const own = new Installation("bd", { CLOCHE_CACHE: cache });
+    try {
+      const first = await own.cli(["doctor", "--verbose"]);
+      expect([first.code, first.stderr]).toEqual([0, "trying whether a machine boots\n"]);
+      expect((await own.cli(["doctor", "--verbose"])).stderr).toBe("");
+    } finally {
+      await own[Symbol.asyncDispose]();
+      await removeTree(cache);
+    }
+  });
+
   it("takes CLOCHE_BACKEND for the default", async () => {
     const chosen = async (backend: string, of: Installation) => {
       const { code, json } = await of.cli(["doctor", "--json"], { env: { CLOCHE_BACKEND: backend } });
@@ -202,6 +216,40 @@ describe("doctor", PATIENT, () => {
     expect(await chosen("vm", at)).toEqual([0, true, "vm"]);
     expect(await chosen("docker", bare)).toEqual([1, false, "docker"]);
     expect(await chosen("nope", at)).toEqual([1, false, "nope"]);
+  });
+});
+
+describe("workspace create", PATIENT, () => {
+  it.each(BACKENDS)(
+    "refuses on %s what the host does not have, at once and before anything is made",
+    async (backend) => {
+      const create = ["workspace", "create", "debian:12", "--backend", backend];
+      const refused = { exit: 2, code: "INVALID_ARGUMENT" };
+      const processors = cpus().length;
+      await expectRefused([...create, "--vcpu-count", String(processors + 1)], {
+        ...refused,
+        message: new RegExp(`this host has ${processors}$`),
+        hint: /--vcpu-count/,
+      });
+      await expectRefused([...create, "--mem-mib", "1000000"], {
+        ...refused,
+        message: /^A workspace cannot have 1000000 MiB of memory: this host has \d+ MiB$/,
+        hint: /--mem-mib/,
+      });
+    },
+  );
+
+  it("refuses a machine that is too small to boot, also for a workspace that comes from another backend", async () => {
+    const small = { exit: 2, code: "INVALID_ARGUMENT", message: /64 MiB .* too few/, hint: /--mem-mib .* 128 or more/ };
+    await expectRefused(["workspace", "create", "--backend", "vm", "--mem-mib", "64"], small);
+    const id = idOf(await at.cli(["workspace", "create", "debian:12", "--mem-mib", "64", "--id-only"]));
+    await expectRefused(["workspace", "create", "--from-workspace", id, "--backend", "vm"], small);
+    await at.sdk.deleteWorkspace(id);
+    const { workspace_id: least } = await at.sdk.createWorkspace({ backend: "vm", mem_mib: 128 });
+    expect((await at.sdk.execWorkspace(least, { command: "git --version && python3 -c 'print(1)'" })).exit_code).toBe(
+      0,
+    );
+    await at.sdk.deleteWorkspace(least);
   });
 });
 

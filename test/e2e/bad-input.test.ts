@@ -141,9 +141,9 @@ describe("create", () => {
     }
   });
 
-  it("a limit that no backend holds is refused, not ignored", async () => {
+  it.each([5, 100])("a limit that no backend holds is refused, not ignored: disk_mib %d", async (disk) => {
     const file = join(here.home, "config.yaml");
-    writeFileSync(file, "limits: { disk_mib: 100 }\n");
+    writeFileSync(file, `limits: { disk_mib: ${disk} }\n`);
     try {
       expectRefusal(await here.cli(["workspace", "create", "--json"]), {
         exit: 1,

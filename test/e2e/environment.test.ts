@@ -41,6 +41,7 @@ describe("environment debian:12, from the shared cache", () => {
       "usr/bin/perl",
       "usr/bin/ps",
       "usr/bin/python3",
+      "usr/lib/python3.11/http/server.py", // all of Python, as it is told to have
       "etc/ssl/certs/ca-certificates.crt",
     ]) {
       expect(existsSync(join(root, path)), path).toBe(true);

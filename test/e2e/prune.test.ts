@@ -51,6 +51,14 @@ describe("env prune and what the backend vm keeps", { timeout: 300_000 }, () => 
   });
   afterAll(() => pair[Symbol.asyncDispose]());
   const kinds = ["templates", "environments", "seeds", "boot", "accelerators", "disks"] as const;
+  const WORDS = {
+    templates: "frozen machine of an older version",
+    environments: "disk of an environment, for machines",
+    seeds: "disk of a project, for machines",
+    boot: "what machines of another version boot from",
+    accelerators: "answer whether machines boot",
+    disks: "empty disk of an older form",
+  } as const;
   const kept = (kind: (typeof kinds)[number]): string[] => namesIn(join(pair.cache, "vm", kind));
 
   it("leaves what a machine runs on and what a live snapshot needs, and removes what older versions have left", async () => {
@@ -78,12 +86,12 @@ describe("env prune and what the backend vm keeps", { timeout: 300_000 }, () => 
     const removed = await pair.prune("vm");
     // Whoever makes a template needs an environment for it.
     const other = kinds.filter((kind) => kind !== "environments");
-    expect(removed).toEqual(expect.arrayContaining(other.map((kind) => `vm/${kind}/old-shifted`)));
+    expect(removed).toEqual(expect.arrayContaining(other.map((kind) => `${WORDS[kind]} (old-shifted)`)));
     expect(kept("environments")).toContain("old-shifted");
     expect(kept("templates")).toEqual([".tmp-building-0a1b2c3d", ...(needed["templates"] ?? [])]);
     expect(kept("seeds")).toContain("building");
     for (const lock of locks) await lock.release();
-    expect(await pair.prune("vm")).toEqual(["vm/environments/old-shifted", "vm/seeds/building"]);
+    expect(await pair.prune("vm")).toEqual([`${WORDS.environments} (old-shifted)`, `${WORDS.seeds} (building)`]);
     for (const kind of ["templates", "environments", "seeds", "boot", "disks"] as const)
       expect(kept(kind)).toEqual(needed[kind]);
     expect(await sh(one, id, "cat file")).toBe("of the project");
@@ -95,17 +103,20 @@ describe("env prune and what the backend vm keeps", { timeout: 300_000 }, () => 
   it("leaves what machines and live snapshots of another home need, and takes it when they are gone", async () => {
     const { one, other } = pair;
     const { workspace_id: id } = await other.sdk.createWorkspace(VM);
-    expect((await pair.prune("vm")).filter((name) => /templates|environments/.test(name))).toEqual([]);
+    expect((await pair.prune("vm")).filter((name) => /frozen|environment/.test(name))).toEqual([]);
     expect(await sh(other, id, "echo runs on")).toBe("runs on");
     await other.sdk.createSnapshot(id, "live", { live: true });
     await other.sdk.stopWorkspace(id);
     await other.sdk.stopDaemon(); // and with it the machine that waits
-    expect((await pair.prune("vm")).filter((name) => /templates|environments/.test(name))).toEqual([]);
+    expect((await pair.prune("vm")).filter((name) => /frozen|environment/.test(name))).toEqual([]);
     await other.sdk.resetWorkspace(id, { snapshot: "live" });
     expect(await sh(other, id, "echo as it was")).toBe("as it was");
     await other.sdk.deleteWorkspace(id);
     await other.sdk.stopDaemon();
-    expect((await pair.prune("vm")).map((name) => name.split("/")[1]).sort()).toEqual(["environments", "templates"]);
+    expect((await pair.prune("vm")).sort()).toEqual([
+      expect.stringMatching(/^disk of an environment, for machines \([0-9a-f]{12}\)$/),
+      "frozen machine of debian:12, 2048 MiB",
+    ]);
     expect([kept("templates"), kept("environments")]).toEqual([[], []]);
     // All of it can be made again, also by a daemon that had it before.
     const { workspace_id: next } = await one.sdk.createWorkspace(VM);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { runAsUser } from "../helpers/as-user.ts";
+import { removeTree } from "../../src/base/remove-tree.ts";
+import { runAsUser, userCache } from "../helpers/as-user.ts";
 
 const STOP = "trap '$CLOCHE daemon stop > /dev/null 2>&1' EXIT";
 
@@ -33,6 +34,31 @@ describe("run by an ordinary user", () => {
       $CLOCHE run -- sh -c "cat $HOME/secret.txt 2>/dev/null; ls /mnt; tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"`);
     expect(stdout).toBe("lo\n");
   });
+
+  it("says that a user id without a name cannot build debian:12, and doctor says so before", async () => {
+    const cache = await userCache();
+    try {
+      const script = `${STOP}; rm -r $CLOCHE_CACHE/environments/*; $CLOCHE doctor --json; $CLOCHE env pull debian:12 2>&1`;
+      const { stdout } = await runAsUser(script, { cache });
+      const reason = "Cannot build the environment: user id 54321 has no name on this host";
+      const end = stdout.lastIndexOf("}") + 1;
+      const { backends } = JSON.parse(stdout.slice(0, end)) as { backends: object[] };
+      expect(backends).toContainEqual(
+        expect.objectContaining({
+          name: "vm",
+          available: true,
+          hint: expect.stringContaining(
+            `not with debian:12, its default environment. ${reason}. Run cloche as`,
+          ) as string,
+        }),
+      );
+      expect(stdout.slice(end).trim()).toMatch(
+        new RegExp(`^error: ${reason}\nhint: Run cloche as a user that has one`),
+      );
+    } finally {
+      await removeTree(cache);
+    }
+  }, 200_000);
 
   it("says how to allow user namespaces where they are forbidden", async () => {
     const { stdout, code } = await runAsUser(`${STOP}; $CLOCHE run --json -- true`, { userNamespaces: false });

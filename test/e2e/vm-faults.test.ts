@@ -134,7 +134,7 @@ describe("QEMU has too little memory", PATIENT, () => {
     });
   });
 
-  it("because more was asked for than there can be: says so and what to do, and leaves nothing", async () => {
+  it("because more was asked for than there can be: says so before it starts, and what to do, and leaves nothing", async () => {
     const cache = makeOwnCache(mkdtempSync(join(tmpdir(), "cl-vc-")));
     await withInstallation(
       async (at) => {
@@ -142,11 +142,11 @@ describe("QEMU has too little memory", PATIENT, () => {
           ...["workspace", "create", "debian:12", "--backend", "vm", "--mem-mib", "1048576", "--json"],
         ]);
         expect(json()["error"]).toMatchObject({
-          code: "SANDBOX_START_FAILED",
+          code: "INVALID_ARGUMENT",
           message: expect.stringMatching(/memory/) as string,
           hint: expect.stringContaining("--mem-mib") as string,
         });
-        expect(code).toBe(125);
+        expect(code).toBe(2);
         expect((await at.sdk.listWorkspaces()).count).toBe(0);
         expect(wholeIn(join(cache, "vm/templates"))).toEqual([]);
       },

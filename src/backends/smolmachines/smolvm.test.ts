@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Smolvm, isOlder } from "./smolvm.ts";
+import { Smolvm, cannotRun, isOlder } from "./smolvm.ts";
 
 const DEADLINES = { quickMs: 1500, bootMs: 1500, copyMs: 1500 };
 
@@ -43,7 +43,17 @@ describe("a smolvm that cannot be used", () => {
     install("true");
     chmodSync(join(folder, "bin/smolvm"), 0o644);
     process.env["PATH"] = join(folder, "bin");
-    await expect(new Smolvm(DEADLINES).checkVersion()).rejects.toThrow(failing("BACKEND_UNAVAILABLE", /EACCES/));
+    await expect(new Smolvm(DEADLINES).checkVersion()).rejects.toThrow(
+      failing("BACKEND_UNAVAILABLE", /^This user may not run .*bin\/smolvm$/),
+    );
+  });
+
+  it("because a folder of the PATH is closed is told as not installed", () => {
+    // Root is denied nothing, so the kernel's answer is made up.
+    const closed = join(folder, "closed");
+    mkdirSync(closed, { mode: 0o000 });
+    const denied = Object.assign(new Error("spawn smolvm EACCES"), { code: "EACCES" });
+    expect(cannotRun(denied, closed)).toMatchObject({ message: "smolvm is not installed" });
   });
 
   it.each(["0.8.0", "1.7.9"])("because it is too old (%s) says which is wanted", async (version) => {

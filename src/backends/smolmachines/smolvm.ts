@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { errnoOf, messageOf } from "../../base/errors.ts";
@@ -194,12 +196,21 @@ function hanging(argv: readonly string[], deadlineMs: number): Error {
   );
 }
 
-function cannotRun(error: Error): Error {
-  if (errnoOf(error) === "ENOENT") return unavailable("smolvm is not installed", INSTALL_HINT);
-  // Also when a folder of PATH is closed to this user, and it is in none of the others.
-  if (errnoOf(error) === "EACCES")
-    return unavailable("smolvm is not installed, or not for this user (EACCES)", INSTALL_HINT);
+export function cannotRun(error: Error, path = process.env["PATH"] ?? ""): Error {
+  // Denied also when a folder of PATH is closed to this user, and it is in none of the others.
+  const denied = errnoOf(error) === "EACCES";
+  const file = denied ? findOnPath(path) : undefined;
+  if (file !== undefined)
+    return unavailable(`This user may not run ${file}`, "Make it a program that this user may run");
+  if (denied || errnoOf(error) === "ENOENT") return unavailable("smolvm is not installed", INSTALL_HINT);
   return unavailable(`Cannot run smolvm: ${messageOf(error)}`, INSTALL_HINT);
+}
+
+function findOnPath(path: string): string | undefined {
+  return path
+    .split(delimiter)
+    .map((folder) => join(folder, "smolvm"))
+    .find((file) => existsSync(file)); // not so in a folder that is closed
 }
 
 export function isOlder(version: string, than: string): boolean {

@@ -7,6 +7,7 @@ import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import { failure } from "../../model/error-codes.ts";
+import type { ReportProgress } from "../../model/results.ts";
 import type { BootFiles } from "./boot-files.ts";
 import { ControlPort } from "./control-port.ts";
 import type { DiskImages } from "./disk-images.ts";
@@ -34,13 +35,13 @@ export interface Acceleration {
  * boot of the host; the answer is kept in the cache. Throws when no machine boots at all.
  */
 export async function chooseAccelerator(
-  cache: VmCache,
-  images: DiskImages,
-  idMap: IdMap,
+  { cache, images, idMap }: { cache: VmCache; images: DiskImages; idMap: IdMap },
   qemu: Qemu,
   boot: BootFiles,
+  progress?: ReportProgress,
 ): Promise<Acceleration> {
   const file = await cache.make(answerName(qemu.version, boot.digest, idMap), async (path) => {
+    progress?.({ step: "trying whether a machine boots" });
     const problem = whyNoKvm() ?? (await tryToBoot("kvm", images, idMap, qemu, boot));
     const emulated = problem === undefined ? undefined : await tryToBoot("tcg", images, idMap, qemu, boot);
     if (emulated !== undefined) throw isClocheError(emulated) ? emulated : nothingBoots(emulated);

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { within } from "../../base/deadline.ts";
 import { errnoOf, isClocheError, messageOf } from "../../base/errors.ts";
 import { type ProcessIdentity, identifyProcess, isProcessAlive, signalProcess } from "../../base/process-identity.ts";
-import { failure } from "../../model/error-codes.ts";
 import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
-import { NO_USER_NAMESPACES } from "../../walls/user-namespaces.ts";
+import { machineFailure } from "./machine-failure.ts";
 import type { MachineCommand } from "./qemu-arguments.ts";
 
 /** An emulator that starts has said why it cannot long before. */
@@ -154,36 +153,4 @@ export function recordedMachine(directory: string): MachineProcess | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The first cause that is known, with the one thing to do about it. */
-function machineFailure(text: string): Error {
-  const reason = text.trim().split("\n").at(-1)?.trim().slice(0, 300) || "the emulator ended without a word";
-  const options = { details: { output: text } };
-  // Where there may be none, the kernel says that no space is left for one.
-  if (/cannot make a user namespace|cannot (?:open|write) \/proc\/self\/|cannot mount the cell/.test(text)) {
-    const { message, hint } = NO_USER_NAMESPACES;
-    return failure("BACKEND_UNAVAILABLE", `Cannot start the machine: ${message} (${reason})`, { ...options, hint });
-  }
-  if (/No space left on device/.test(text))
-    return failure("DISK_FULL", "Cannot start the machine: no space is left", options);
-  if (/[Cc]annot allocate memory|cannot set up guest memory/.test(text)) {
-    return failure("SANDBOX_START_FAILED", `Cannot start the machine: the host has too little memory (${reason})`, {
-      ...options,
-      hint: "Give the workspace less with --mem-mib, or stop others",
-    });
-  }
-  if (/phys-bits too low|[Rr]am size too large|maximum RAM/.test(text)) {
-    return failure("SANDBOX_START_FAILED", `Cannot start the machine: no machine has that much memory (${reason})`, {
-      ...options,
-      hint: "Give the workspace less with --mem-mib",
-    });
-  }
-  if (/cannot run \S*qemu|cloche-guest.*ENOENT/.test(text)) {
-    return failure("BACKEND_UNAVAILABLE", `Cannot start the machine: ${reason}`, {
-      ...options,
-      hint: "Install it: apt-get install qemu-system-x86; build the guest program: make build",
-    });
-  }
-  return failure("SANDBOX_START_FAILED", `Cannot start the machine: ${reason}`, options);
 }

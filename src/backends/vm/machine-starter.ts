@@ -80,7 +80,12 @@ export class MachineStarter {
       throw error;
     });
     const boot = await this.#boot;
-    const acceleration = await chooseAccelerator(this.#cache, this.#images, this.#idMap, qemu, boot);
+    const acceleration = await chooseAccelerator(
+      { cache: this.#cache, images: this.#images, idMap: this.#idMap },
+      qemu,
+      boot,
+      options.progress,
+    );
     return { qemu, boot, acceleration };
   }
 

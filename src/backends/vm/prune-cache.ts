@@ -12,6 +12,9 @@ import { findQemu } from "./qemu.ts";
 import { type TemplateFacts, readTemplateFacts } from "./template.ts";
 import type { VmCache } from "./vm-cache.ts";
 
+/** Enough to tell two of a kind apart. */
+const SHOWN_KEY = 12;
+
 /** What machines of this installation are made with now. */
 interface Versions {
   readonly qemu: string;
@@ -35,9 +38,12 @@ export async function pruneCache(
   const removed: Removed[] = [];
   const clear = async (kind: string, isKept: (name: string, path: string) => boolean): Promise<void> => {
     for (const name of await cache.names(kind)) {
-      const needed = (path: string) => Promise.resolve(isKept(name, path) || isOpen(path));
-      const gone = await cache.remove(name, needed);
-      if (gone) removed.push(gone);
+      let words = "";
+      const sizeBytes = await cache.remove(name, (path) => {
+        words = describe(name, path);
+        return Promise.resolve(isKept(name, path) || isOpen(path));
+      });
+      if (sizeBytes !== undefined) removed.push({ name: words, sizeBytes });
     }
   };
 
@@ -60,6 +66,24 @@ export async function pruneCache(
     await clear("accelerators", (name) => name === answerName(versions.qemu, versions.boot, idMap));
   }
   return removed;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  environments: "disk of an environment, for machines",
+  seeds: "disk of a project, for machines",
+  disks: "empty disk of an older form",
+  boot: "what machines of another version boot from",
+  accelerators: "answer whether machines boot",
+};
+
+/** What something in the cache is, in words for whoever sees it go. */
+function describe(name: string, path: string): string {
+  const [kind = "", key = ""] = name.split("/");
+  if (kind !== "templates") return `${KINDS[kind] ?? kind} (${key.slice(0, SHOWN_KEY)})`;
+  const { environmentName, memMib } = factsOf(path) ?? {};
+  return environmentName === undefined || memMib === undefined
+    ? `frozen machine of an older version (${key.slice(0, SHOWN_KEY)})`
+    : `frozen machine of ${environmentName}, ${memMib} MiB`;
 }
 
 /** Undefined when no machine can be made here at all: then nothing tells what is old. */

@@ -92,6 +92,9 @@ export interface TemplateFacts {
   readonly boot: string;
   /** Digest of the environment. */
   readonly environment: string;
+  /** For people; an older version did not note them. */
+  readonly environmentName?: string;
+  readonly memMib?: number;
   readonly stamps: Readonly<Record<string, string>>;
 }
 
@@ -148,7 +151,10 @@ async function freezeMachine(
     signal?.removeEventListener("abort", abort);
     await machine.process.kill();
   }
-  await seal(folder, idMap, { qemu: qemu.version, boot: boot.digest, environment: rootfs.digest });
+  await seal(folder, idMap, {
+    ...{ qemu: qemu.version, boot: boot.digest },
+    ...{ environment: rootfs.digest, environmentName: rootfs.name, memMib: shape.memMib },
+  });
 }
 
 /** From the first sign of life to the state on disk. */

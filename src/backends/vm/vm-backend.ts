@@ -18,6 +18,7 @@ import type { Rootfs } from "../../contracts/environment.ts";
 import { GuestFiles } from "../../guest/files.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { LimitHealth } from "../../model/health.ts";
+import type { ReportProgress } from "../../model/results.ts";
 import { unpackLayer } from "../../walls/layer-stream.ts";
 import { GuestPorts } from "./guest-ports.ts";
 import { LookingFolder, MachineFolder } from "./machine-folder.ts";
@@ -53,6 +54,8 @@ export class VmBackend implements Backend {
   readonly name = "vm";
   readonly executionMode = "guest_serial";
   readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: true, guardedSystem: true };
+  /** With 64 the kernel finds no room to unpack what it starts from; with 96 it was seen to boot. */
+  readonly smallestMemMib = 128;
   readonly #starter: MachineStarter;
   readonly #idMap: IdMap;
   /** Of the machines that run, by their folder: connections of one must not meet on a port. */
@@ -63,9 +66,9 @@ export class VmBackend implements Backend {
     this.#idMap = options.idMap;
   }
 
-  async probe(): Promise<BackendProbe> {
+  async probe(_ociRuntime?: string, progress?: ReportProgress): Promise<BackendProbe> {
     try {
-      const { qemu, acceleration } = await this.#starter.tools({});
+      const { qemu, acceleration } = await this.#starter.tools({ progress });
       const version = /version (\S+)/.exec(qemu.version)?.[1] ?? "";
       const how = acceleration.accelerator === "kvm" ? "KVM" : "emulated";
       return {

@@ -5,7 +5,6 @@ import { basename, dirname, join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import { measureTree } from "../../base/walk-tree.ts";
-import type { Removed } from "../../contracts/backend.ts";
 import { failure } from "../../model/error-codes.ts";
 import { takeBuildLock, tryBuildLock } from "../../walls/build-lock.ts";
 
@@ -60,9 +59,9 @@ export class VmCache {
 
   /**
    * Removes what has that name, when it is not `needed`, and what somebody who died has begun of it; nothing while somebody is making it. The name goes first,
-   * so that nobody finds half of it.
+   * so that nobody finds half of it. Gives the bytes that it took.
    */
-  async remove(name: string, needed: (path: string) => Promise<boolean>): Promise<Removed | undefined> {
+  async remove(name: string, needed: (path: string) => Promise<boolean>): Promise<number | undefined> {
     const path = this.path(name);
     const lock = await tryBuildLock(lockOf(path));
     if (!lock) return undefined;
@@ -73,7 +72,7 @@ export class VmCache {
       const doomed = temporaryOf(path);
       await rename(path, doomed);
       await removeTree(doomed);
-      return { name: `vm/${name}`, sizeBytes };
+      return sizeBytes;
     } finally {
       await lock.release();
     }

@@ -9,7 +9,7 @@ export const command = defineCommand({
   words: ["doctor"],
   summary: "Say what works on this host, and what to do about the rest",
   description:
-    "Tries every backend, and tells which works, which does not and why, and what to install. Exits with 0 when the default backend works (CLOCHE_BACKEND, else the one in config.yaml, else container), else with 1.",
+    "Tries every backend, and tells which works, which does not and why, and what to install. The first time, it fetches the kernel of virtual machines and boots one. Exits with 0 when the default backend works (CLOCHE_BACKEND, else the one in config.yaml, else container), else with 1.",
   positionals: [],
   options: {},
   examples: [
@@ -18,7 +18,7 @@ export const command = defineCommand({
     "cloche doctor --json | jq '.backends[] | {name, available, detail, hint}'",
   ],
   async run(context) {
-    const health = await (await context.connect()).doctor();
+    const health = await (await context.connect()).doctor({ onProgress: context.onProgress });
     await context.print(health, () => formatHealth(health, context));
     return health.healthy ? 0 : 1;
   },

@@ -20,6 +20,6 @@ export function hostHandlers({ deps, workspaces, places }: Verbs): Pick<Handlers
     inspectEnvironment: ({ environment: name }) => deps.environments.inspect(name),
     pruneEnvironments: () => pruneEnvironments(deps),
     prepare: (input, context) => prepareEnvironment(deps, workspaces, input, context),
-    doctor: (input) => checkHealth(deps, places, packageVersion(), input),
+    doctor: (input, { progress }) => checkHealth(deps, places, packageVersion(), input, progress),
   };
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { cpus, totalmem } from "node:os";
 import type { ParityContext } from "../context.ts";
 import { scenarios } from "../scenario.ts";
 
@@ -10,6 +11,12 @@ export const LIMIT_SCENARIOS = scenarios("limits", {
     for (const name of ["memory", "pids", "cpu"])
       assert.ok(holds(at, name), `${name} is not limited: ${JSON.stringify(at.health.limits)}`);
     return Promise.resolve();
+  },
+  "more memory or processors than the host has are refused, and nothing is made": async (at) => {
+    const before = (await at.client.listWorkspaces()).count;
+    for (const asked of [{ mem_mib: Math.floor(totalmem() / 2 ** 20) + 1 }, { vcpu_count: cpus().length + 1 }])
+      assert.equal(await at.refusal(at.create(asked)), "INVALID_ARGUMENT");
+    assert.equal((await at.client.listWorkspaces()).count, before);
   },
   "a command that eats memory is ended, and the sandbox goes on": async (at) => {
     const id = await at.create({ mem_mib: 192 });
