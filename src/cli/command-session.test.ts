@@ -146,4 +146,24 @@ describe("run", () => {
     expect(await runCli(["run", "--", "true"], io)).toBe(130);
     expect(io.stderr.text).toBe("");
   });
+
+  it("removes the progress from the terminal before the command's first byte", async () => {
+    const client: Partial<Cloche> = {
+      openRun: ({ onProgress, ...options }) => {
+        onProgress?.({ step: "unpacking" });
+        return Promise.resolve(openLocalCommand("ws-1", options));
+      },
+    };
+    const io = createMemoryIo({ client, tty: true });
+    const shown: string[] = [];
+    for (const stream of [io.stdout, io.stderr]) {
+      const write = stream._write.bind(stream);
+      stream._write = (chunk, encoding, done) => {
+        shown.push(chunk.toString());
+        write(chunk, encoding, done);
+      };
+    }
+    expect(await runCli(["run", "--", "echo", "hi"], io)).toBe(0);
+    expect(shown.join("")).toBe("unpacking\r\u001B[Khi\n");
+  });
 });

@@ -61,6 +61,7 @@ export async function runSession(context: Context, options: SessionOptions): Pro
       signal: early.signal,
     };
     stream = await options.open(request);
+    context.endProgress();
     const restore = options.tty ? enterRawMode(io, stream) : () => undefined;
     try {
       if (request.stdin) feedInput(io.stdin, stream);

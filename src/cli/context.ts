@@ -48,6 +48,7 @@ export function openContext(io: CliIo, tree: CommandTree, parsed: ParsedArgument
       io.stderr.write(`${escapeName(text)}\n`);
     },
     onProgress: progress.report,
+    endProgress: progress.clear,
   };
   return {
     context,
