@@ -109,7 +109,7 @@ describe("errors", () => {
     const { code, stderr } = await call(["ws", "status", "ws-1"], { client });
     expect(code).toBe(125);
     expect(stderr).toBe(
-      "error: It\\nis \\x1b[31mgone\nhint: The sandbox ended; delete the workspace and create a new one\n",
+      "error: It\\nis \\x1b[31mgone\nhint: See `cloche workspace status ID`; `cloche workspace start ID` starts it again with its files\n",
     );
     expect((await call(["ws", "status", "ws-1", "-v"], { client })).stderr).toContain("note: caused by: why\n");
   });
