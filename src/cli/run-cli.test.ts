@@ -114,6 +114,23 @@ describe("errors", () => {
     expect((await call(["ws", "status", "ws-1", "-v"], { client })).stderr).toContain("note: caused by: why\n");
   });
 
+  it("name the option that was typed, where the daemon names an argument of its own", async () => {
+    const problem = '"mem_mib" must be at most 1048576';
+    const client = {
+      createWorkspace: (_: unknown) =>
+        Promise.reject(
+          failure("INVALID_ARGUMENT", `Cannot do createWorkspace: ${problem}`, {
+            details: { argument: "mem_mib", problem },
+          }),
+        ),
+    };
+    const { code, stderr } = await call(["ws", "create", "--mem-mib", "9999999"], { client });
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      "error: --mem-mib must be at most 1048576\nhint: Run `cloche workspace create --help` to see what it takes\n",
+    );
+  });
+
   it("an unexpected error is INTERNAL, without a stack", async () => {
     const { code, stdout } = await call(["ws", "list", "--json"]);
     expect(code).toBe(1);
@@ -268,5 +285,9 @@ describe("results", () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/✗ container .* bwrap is missing/);
     expect(stdout).toContain("hint: container: apt-get install bubblewrap");
+    expect(stdout).toContain("Not ready: the default backend, container, does not work");
+    const none = { ...health, default_backend: "nope" };
+    const { stdout: other } = await call(["doctor"], { client: { doctor: () => Promise.resolve(none) } });
+    expect(other).toContain('Not ready: there is no backend "nope"');
   });
 });
