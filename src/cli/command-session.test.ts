@@ -147,6 +147,19 @@ describe("run", () => {
     expect(io.stderr.text).toBe("");
   });
 
+  it("passes the size of the sandbox on", async () => {
+    let asked: unknown;
+    const client: Partial<Cloche> = {
+      openRun: (options) => {
+        asked = options;
+        return Promise.resolve(openLocalCommand("ws-1", options));
+      },
+    };
+    const io = createMemoryIo({ client });
+    expect(await runCli(["run", "--vcpu-count", "2", "--mem-mib", "256", "--", "true"], io)).toBe(0);
+    expect(asked).toMatchObject({ vcpu_count: 2, mem_mib: 256 });
+  });
+
   it("removes the progress from the terminal before the command's first byte", async () => {
     const client: Partial<Cloche> = {
       openRun: ({ onProgress, ...options }) => {
