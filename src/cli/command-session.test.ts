@@ -142,9 +142,12 @@ describe("run", () => {
           io.send("INT");
         }),
     };
-    const io = createMemoryIo({ client });
+    let io = createMemoryIo({ client });
     expect(await runCli(["run", "--", "true"], io)).toBe(130);
     expect(io.stderr.text).toBe("");
+    io = createMemoryIo({ client, tty: true });
+    expect(await runCli(["run", "--", "true"], io)).toBe(130);
+    expect(io.stderr.text).toBe("cancelled\n");
   });
 
   it("passes the size of the sandbox on", async () => {

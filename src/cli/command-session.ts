@@ -74,8 +74,10 @@ export async function runSession(context: Context, options: SessionOptions): Pro
     }
   } catch (error) {
     // Stopped before there was a command: as if the signal had ended us.
-    if (stoppedBy !== undefined && isClocheError(error) && error.code === "CANCELLED")
+    if (stoppedBy !== undefined && isClocheError(error) && error.code === "CANCELLED") {
+      if (io.stderr.isTTY) context.note("cancelled");
       return 128 + SIGNAL_NUMBERS[`SIG${stoppedBy}`];
+    }
     throw error;
   } finally {
     signals.stop();

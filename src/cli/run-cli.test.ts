@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createMemoryIo } from "../../test/helpers/memory-io.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Workspace } from "../model/workspace.ts";
+import type { Cloche } from "../sdk/cloche.ts";
 import { runCli } from "./run-cli.ts";
 
 async function call(args: string[], options?: Parameters<typeof createMemoryIo>[0]) {
@@ -112,6 +113,24 @@ describe("errors", () => {
       "error: It\\nis \\x1b[31mgone\nhint: See `cloche workspace status ID`; `cloche workspace start ID` starts it again with its files\n",
     );
     expect((await call(["ws", "status", "ws-1", "-v"], { client })).stderr).toContain("note: caused by: why\n");
+  });
+
+  it("a signal while the terminal shows progress removes that, says so, and ends as it would have", async () => {
+    let closed = false;
+    const client: Partial<Cloche> = {
+      createWorkspace: ({ onProgress } = {}) => {
+        onProgress?.({ step: "booting a machine" });
+        io.send("INT");
+        return new Promise(() => undefined);
+      },
+      close: () => Promise.resolve(void (closed = true)),
+    };
+    const io = createMemoryIo({ client, tty: true });
+    expect(await runCli(["ws", "create"], io)).toBe(130);
+    expect(io.stderr.text).toBe("booting a machine\r\u001B[Kcancelled\n");
+    expect(closed).toBe(true);
+    io.send("INT"); // nobody listens any more
+    expect(io.stderr.text.endsWith("cancelled\n")).toBe(true);
   });
 
   it("name the option that was typed, where the daemon names an argument of its own", async () => {

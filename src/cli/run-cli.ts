@@ -40,7 +40,7 @@ async function dispatch(args: readonly string[], io: CliIo): Promise<number> {
   if (parsed.verbose) io.env["CLOCHE_LOG"] ??= "debug";
   const open = openContext(io, COMMAND_TREE, parsed);
   try {
-    return await command.run(open.context);
+    return await Promise.race([command.run(open.context), open.interrupted]);
   } catch (error) {
     throw nameOption(error, command);
   } finally {
