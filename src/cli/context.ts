@@ -58,7 +58,7 @@ export function openContext(io: CliIo, tree: CommandTree, parsed: ParsedArgument
       if (watchSignals) interruption.listen();
       progress.report(step);
     },
-    endProgress: progress.clear,
+    endProgress: () => progress.clear(),
   };
   return {
     context,

@@ -118,8 +118,8 @@ describe("errors", () => {
   it("a signal while the terminal shows progress removes that, says so, and ends as it would have", async () => {
     let closed = false;
     const client: Partial<Cloche> = {
-      createWorkspace: ({ onProgress } = {}) => {
-        onProgress?.({ step: "booting a machine" });
+      createWorkspace: (options) => {
+        options?.onProgress?.({ step: "booting a machine" });
         io.send("INT");
         return new Promise(() => undefined);
       },
@@ -136,7 +136,7 @@ describe("errors", () => {
   it("name the option that was typed, where the daemon names an argument of its own", async () => {
     const problem = '"mem_mib" must be at most 1048576';
     const client = {
-      createWorkspace: (_: unknown) =>
+      createWorkspace: () =>
         Promise.reject(
           failure("INVALID_ARGUMENT", `Cannot do createWorkspace: ${problem}`, {
             details: { argument: "mem_mib", problem },

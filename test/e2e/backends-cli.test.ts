@@ -127,7 +127,8 @@ describe("prepare", PATIENT, () => {
         ),
     });
     expect(code).toBe(130);
-    expect(shown).toMatch(/booting a machine.*\r\u001B\[Kcancelled\r\n$/);
+    expect(shown).toContain("booting a machine");
+    expect(shown.endsWith("\r\u001B[Kcancelled\r\n")).toBe(true);
     await eventually(() => expect(filesIn(join(cache, "vm/templates"))).toEqual([]));
     expect(await workspaces(own)).toEqual([]);
     expect((await own.cli(["prepare", "debian:12", "--backend", "vm"])).code).toBe(0);
