@@ -1,4 +1,4 @@
-import type { Readiness } from "../../model/service.ts";
+import type { Readiness, Service } from "../../model/service.ts";
 import { defineCommand } from "../command.ts";
 import { SECRET_ENV, WORKSPACE } from "../common-options.ts";
 import { parsePort, parsePublication, parseSeconds, toRecord } from "../option-values.ts";
@@ -73,12 +73,14 @@ export const command = defineCommand({
       published_ports: values.publish,
       secret_env: toRecord(values["secret-env"]),
     });
-    await context.print(service, () =>
-      [`${service.service_name} is ${service.state}`, ...formatPorts(service)].join("\n"),
-    );
+    await context.print(service, () => [startedLine(service), ...formatPorts(service)].join("\n"));
     return 0;
   },
 });
+
+/** Without a condition it is started, and may have ended by now. */
+const startedLine = ({ service_name: name, state, exit_code: code }: Service): string =>
+  state === "exited" ? `${name} has exited, exit code ${code ?? "unknown"}` : `${name} is ${state}`;
 
 const when = <Value, Result>(value: Value | undefined, make: (value: Value) => Result): Result[] =>
   value === undefined ? [] : [make(value)];

@@ -146,6 +146,9 @@ it("service start passes on its condition, ports and secrets, and tells where it
     },
   ]);
   expect(stdout).toBe("web is running\n127.0.0.1:40000 -> 80\n");
+  const ended = { ...service, state: "exited", exit_code: 3, published_ports: [] };
+  const short = await call(["ws", "service", "start", "ws-1", "web", "--", "false"], ended);
+  expect(short.stdout).toBe("web has exited, exit code 3\n");
   for (const [flag, readiness] of [
     ["--ready-file=.r", { type: "file", path: ".r" }],
     ["--ready-tcp=80", { type: "tcp", port: 80 }],
