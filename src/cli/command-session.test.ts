@@ -142,8 +142,44 @@ describe("run", () => {
           io.send("INT");
         }),
     };
-    const io = createMemoryIo({ client });
+    let io = createMemoryIo({ client });
     expect(await runCli(["run", "--", "true"], io)).toBe(130);
     expect(io.stderr.text).toBe("");
+    io = createMemoryIo({ client, tty: true });
+    expect(await runCli(["run", "--", "true"], io)).toBe(130);
+    expect(io.stderr.text).toBe("cancelled\n");
+  });
+
+  it("passes the size of the sandbox on", async () => {
+    let asked: unknown;
+    const client: Partial<Cloche> = {
+      openRun: (options) => {
+        asked = options;
+        return Promise.resolve(openLocalCommand("ws-1", options));
+      },
+    };
+    const io = createMemoryIo({ client });
+    expect(await runCli(["run", "--vcpu-count", "2", "--mem-mib", "256", "--", "true"], io)).toBe(0);
+    expect(asked).toMatchObject({ vcpu_count: 2, mem_mib: 256 });
+  });
+
+  it("removes the progress from the terminal before the command's first byte", async () => {
+    const client: Partial<Cloche> = {
+      openRun: ({ onProgress, ...options }) => {
+        onProgress?.({ step: "unpacking" });
+        return Promise.resolve(openLocalCommand("ws-1", options));
+      },
+    };
+    const io = createMemoryIo({ client, tty: true });
+    const shown: string[] = [];
+    for (const stream of [io.stdout, io.stderr]) {
+      const write = stream._write.bind(stream);
+      stream._write = (chunk, encoding, done) => {
+        shown.push(chunk.toString());
+        write(chunk, encoding, done);
+      };
+    }
+    expect(await runCli(["run", "--", "echo", "hi"], io)).toBe(0);
+    expect(shown.join("")).toBe("unpacking\r\u001B[Khi\n");
   });
 });

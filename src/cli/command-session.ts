@@ -61,6 +61,7 @@ export async function runSession(context: Context, options: SessionOptions): Pro
       signal: early.signal,
     };
     stream = await options.open(request);
+    context.endProgress();
     const restore = options.tty ? enterRawMode(io, stream) : () => undefined;
     try {
       if (request.stdin) feedInput(io.stdin, stream);
@@ -73,8 +74,10 @@ export async function runSession(context: Context, options: SessionOptions): Pro
     }
   } catch (error) {
     // Stopped before there was a command: as if the signal had ended us.
-    if (stoppedBy !== undefined && isClocheError(error) && error.code === "CANCELLED")
+    if (stoppedBy !== undefined && isClocheError(error) && error.code === "CANCELLED") {
+      if (io.stderr.isTTY) context.note("cancelled");
       return 128 + SIGNAL_NUMBERS[`SIG${stoppedBy}`];
+    }
     throw error;
   } finally {
     signals.stop();

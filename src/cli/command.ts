@@ -81,4 +81,6 @@ export interface Context<Specs extends OptionSpecs = OptionSpecs> {
   note(text: string): void;
   /** Shows long work on stderr. */
   readonly onProgress: ReportProgress;
+  /** Removes what `onProgress` shows, before bytes go out that `print` does not write. */
+  endProgress(): void;
 }

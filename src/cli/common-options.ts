@@ -1,6 +1,6 @@
 import { NETWORK_POLICIES } from "../model/vocabulary.ts";
 import type { OptionSpec, PositionalSpec } from "./option-spec.ts";
-import { parseSecretEnv, parseSeconds } from "./option-values.ts";
+import { parseCount, parseSecretEnv, parseSeconds } from "./option-values.ts";
 
 /** Options and positionals that several commands share, so that one name means one thing. */
 export const WORKSPACE: PositionalSpec = {
@@ -19,7 +19,8 @@ export const ENVIRONMENT: PositionalSpec = {
 export const BACKEND = {
   type: "string",
   value: "BACKEND",
-  description: "What isolates it, as in `cloche doctor` (default: container)",
+  description:
+    "What isolates it, as in `cloche doctor` (default: $CLOCHE_BACKEND, else as in config.yaml, else container)",
   completes: "backend",
 } as const satisfies OptionSpec;
 
@@ -54,6 +55,25 @@ export const TTY = {
   type: "boolean",
   short: "t",
   description: "Give the command a terminal, for a shell or an editor",
+} as const satisfies OptionSpec;
+
+export const VCPU_COUNT = {
+  type: "string",
+  value: "N",
+  description: "How many processors it may use",
+  parse: parseCount,
+} as const satisfies OptionSpec;
+
+export const MEM_MIB = {
+  type: "string",
+  value: "MIB",
+  description: "How much memory it may use",
+  parse: parseCount,
+} as const satisfies OptionSpec;
+
+export const ID_ONLY = {
+  type: "boolean",
+  description: "Print the id and nothing else",
 } as const satisfies OptionSpec;
 
 export const SECRET_ENV = {

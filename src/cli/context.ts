@@ -2,6 +2,7 @@ import type { Cloche } from "../sdk/cloche.ts";
 import { createColours, wantsColour } from "./colour.ts";
 import type { CommandTree, Context } from "./command.ts";
 import { escapeName } from "./escape.ts";
+import { createInterruption } from "./interruption.ts";
 import type { CliIo } from "./io.ts";
 import type { OptionSpecs, Values } from "./option-spec.ts";
 import type { ParsedArguments } from "./parse-arguments.ts";
@@ -11,6 +12,8 @@ import { writeAll } from "./write-all.ts";
 
 export interface OpenContext {
   readonly context: Context;
+  /** Resolves to the exit code when a signal came while the terminal showed progress; the daemon ends what its client left. */
+  readonly interrupted: Promise<number>;
   /** Closes the client, if one was opened. Never throws. */
   close(): Promise<void>;
 }
@@ -18,6 +21,13 @@ export interface OpenContext {
 export function openContext(io: CliIo, tree: CommandTree, parsed: ParsedArguments): OpenContext {
   let client: Promise<Cloche> | undefined;
   const progress = reportTo(io.stderr, parsed.verbose);
+  const note = (text: string) => {
+    progress.clear();
+    io.stderr.write(`${escapeName(text)}\n`);
+  };
+  const interruption = createInterruption(io, () => note("cancelled"));
+  // A command in a sandbox gets the signals itself.
+  const watchSignals = io.stderr.isTTY === true && parsed.command.length === 0;
   const colours = createColours(!parsed.json && wantsColour(io.stdout, io.env));
   const onTerminal = io.stdout.isTTY === true;
   const context: Context = {
@@ -43,15 +53,18 @@ export function openContext(io: CliIo, tree: CommandTree, parsed: ParsedArgument
       const text = parsed.json ? JSON.stringify(document, null, 2) : human();
       if (text !== "") await writeAll(io.stdout, text.endsWith("\n") ? text : `${text}\n`);
     },
-    note(text) {
-      progress.clear();
-      io.stderr.write(`${escapeName(text)}\n`);
+    note,
+    onProgress(step) {
+      if (watchSignals) interruption.listen();
+      progress.report(step);
     },
-    onProgress: progress.report,
+    endProgress: () => progress.clear(),
   };
   return {
     context,
+    interrupted: interruption.ended,
     async close() {
+      interruption.stop();
       progress.clear();
       try {
         await (await client)?.close();

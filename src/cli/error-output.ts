@@ -5,7 +5,15 @@ import { escapeName } from "./escape.ts";
 import type { CliIo } from "./io.ts";
 import { writeAll } from "./write-all.ts";
 
-/** Two lines on stderr, or with `--json` the one document on stdout. */
+/** Where lines follow a colon they are shown as such, set in so that none of them passes for one of ours; all else is escaped. */
+function escapeMessage(message: string): string {
+  const at = message.indexOf(":\n");
+  if (at === -1) return escapeName(message);
+  const lines = message.slice(at + 2).split("\n");
+  return [`${escapeName(message.slice(0, at))}:`, ...lines.map((line) => `  ${escapeName(line)}`)].join("\n");
+}
+
+/** Two lines on stderr, more where the message quotes some, or with `--json` the one document on stdout. */
 export async function reportError(
   error: unknown,
   output: { io: CliIo; json: boolean; verbose: boolean },
@@ -17,7 +25,7 @@ export async function reportError(
     return;
   }
   const { red, cyan } = createColours(wantsColour(io.stderr, io.env));
-  const lines = [`${red("error:")} ${escapeName(known.message)}`, `${cyan("hint:")} ${escapeName(known.hint)}`];
+  const lines = [`${red("error:")} ${escapeMessage(known.message)}`, `${cyan("hint:")} ${escapeName(known.hint)}`];
   if (verbose) lines.push(...causesOf(known).map((cause) => `note: ${escapeName(cause)}`));
   await writeAll(io.stderr, `${lines.join("\n")}\n`);
 }

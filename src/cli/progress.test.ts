@@ -26,3 +26,9 @@ it("rewrites one line on a terminal and removes it at the end", () => {
   progress.clear();
   expect(stream.text).toBe(`Unpacking 12 %\r\u001B[K${"x".repeat(79)}\r\u001B[K`);
 });
+
+it("takes a terminal that does not know its width for one of 80 columns", () => {
+  const stream = Object.assign(new MemoryOutput(true), { columns: 0 });
+  reportTo(stream, false).report({ step: "x".repeat(200) });
+  expect(stream.text).toBe("x".repeat(79));
+});

@@ -1,6 +1,7 @@
 import type { ReportProgress } from "../model/results.ts";
 import { escapeName } from "./escape.ts";
 import type { OutputStream } from "./io.ts";
+import { terminalSize } from "./terminal-size.ts";
 
 export interface ProgressLine {
   readonly report: ReportProgress;
@@ -27,7 +28,7 @@ export function reportTo(stream: OutputStream, verbose: boolean): ProgressLine {
       clear();
       const line = fraction === undefined ? text : `${text} ${Math.floor(fraction * 100)} %`;
       // One column less than there are: a line that wraps could not be rewritten.
-      shown = line.slice(0, Math.max(10, (stream.columns ?? 80) - 1));
+      shown = line.slice(0, Math.max(10, terminalSize(stream).cols - 1));
       stream.write(shown);
     },
   };

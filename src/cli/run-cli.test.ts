@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createMemoryIo } from "../../test/helpers/memory-io.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Workspace } from "../model/workspace.ts";
+import type { Cloche } from "../sdk/cloche.ts";
 import { runCli } from "./run-cli.ts";
 
 async function call(args: string[], options?: Parameters<typeof createMemoryIo>[0]) {
@@ -109,9 +110,44 @@ describe("errors", () => {
     const { code, stderr } = await call(["ws", "status", "ws-1"], { client });
     expect(code).toBe(125);
     expect(stderr).toBe(
-      "error: It\\nis \\x1b[31mgone\nhint: The sandbox ended; delete the workspace and create a new one\n",
+      "error: It\\nis \\x1b[31mgone\nhint: See `cloche workspace status ID`; `cloche workspace start ID` starts it again with its files\n",
     );
     expect((await call(["ws", "status", "ws-1", "-v"], { client })).stderr).toContain("note: caused by: why\n");
+  });
+
+  it("a signal while the terminal shows progress removes that, says so, and ends as it would have", async () => {
+    let closed = false;
+    const client: Partial<Cloche> = {
+      createWorkspace: (options) => {
+        options?.onProgress?.({ step: "booting a machine" });
+        io.send("INT");
+        return new Promise(() => undefined);
+      },
+      close: () => Promise.resolve(void (closed = true)),
+    };
+    const io = createMemoryIo({ client, tty: true });
+    expect(await runCli(["ws", "create"], io)).toBe(130);
+    expect(io.stderr.text).toBe("booting a machine\r\u001B[Kcancelled\n");
+    expect(closed).toBe(true);
+    io.send("INT"); // nobody listens any more
+    expect(io.stderr.text.endsWith("cancelled\n")).toBe(true);
+  });
+
+  it("name the option that was typed, where the daemon names an argument of its own", async () => {
+    const problem = '"mem_mib" must be at most 1048576';
+    const client = {
+      createWorkspace: () =>
+        Promise.reject(
+          failure("INVALID_ARGUMENT", `Cannot do createWorkspace: ${problem}`, {
+            details: { argument: "mem_mib", problem },
+          }),
+        ),
+    };
+    const { code, stderr } = await call(["ws", "create", "--mem-mib", "9999999"], { client });
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      "error: --mem-mib must be at most 1048576\nhint: Run `cloche workspace create --help` to see what it takes\n",
+    );
   });
 
   it("an unexpected error is INTERNAL, without a stack", async () => {
@@ -268,5 +304,9 @@ describe("results", () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/✗ container .* bwrap is missing/);
     expect(stdout).toContain("hint: container: apt-get install bubblewrap");
+    expect(stdout).toContain("Not ready: the default backend, container, does not work");
+    const none = { ...health, default_backend: "nope" };
+    const { stdout: other } = await call(["doctor"], { client: { doctor: () => Promise.resolve(none) } });
+    expect(other).toContain('Not ready: there is no backend "nope"');
   });
 });

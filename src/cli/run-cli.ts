@@ -3,6 +3,7 @@ import { BROKEN_PIPE_EXIT } from "./broken-pipe.ts";
 import { openContext } from "./context.ts";
 import { exitCodeOf, reportError } from "./error-output.ts";
 import type { CliIo } from "./io.ts";
+import { nameOption } from "./name-option.ts";
 import { parseArguments, splitAtDashes } from "./parse-arguments.ts";
 import { COMMAND_TREE } from "./registry.ts";
 import { missingCommand, resolveCommand } from "./resolve-command.ts";
@@ -39,7 +40,9 @@ async function dispatch(args: readonly string[], io: CliIo): Promise<number> {
   if (parsed.verbose) io.env["CLOCHE_LOG"] ??= "debug";
   const open = openContext(io, COMMAND_TREE, parsed);
   try {
-    return await command.run(open.context);
+    return await Promise.race([command.run(open.context), open.interrupted]);
+  } catch (error) {
+    throw nameOption(error, command);
   } finally {
     await open.close();
   }

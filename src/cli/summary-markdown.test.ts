@@ -98,6 +98,12 @@ it("reads as Markdown: a heading, one line, and what happened", () => {
   );
 });
 
+it("tells which snapshots have kept what ran", () => {
+  const [mid] = summary.snapshots.recent;
+  const live = { ...summary, snapshots: { named_count: 1, recent: [{ ...mid!, live: true }] } };
+  expect(formatSummary(live)).toMatch(/- `mid` \(2\.0 KiB, live\)$/);
+});
+
 it("leaves out what did not happen, and says why changes are not known", () => {
   const nothing: Summary = {
     ...summary,

@@ -38,7 +38,9 @@ export function formatSummary(summary: Summary): string {
     ),
     ...section(
       "Snapshots",
-      summary.snapshots.recent.map((one) => `${code(one.snapshot_name)} (${formatBytes(one.size_bytes)})`),
+      summary.snapshots.recent.map(
+        (one) => `${code(one.snapshot_name)} (${formatBytes(one.size_bytes)}${one.live ? ", live" : ""})`,
+      ),
     ),
   ].join("\n");
 }

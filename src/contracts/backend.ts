@@ -46,6 +46,8 @@ export interface WallSpec {
   readonly machine?: string | undefined;
   /** An OCI runtime instead of bubblewrap: `runsc`, `runc`, `crun` or a path. */
   readonly ociRuntime: string | undefined;
+  /** Told what the start waits for, where that takes long: what `prepare` would have made. */
+  readonly progress?: ReportProgress | undefined;
 }
 
 /** What the store keeps of a wall, enough to find it again after the daemon's death. Plain JSON. */

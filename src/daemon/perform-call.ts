@@ -4,6 +4,7 @@ import type { Log } from "../base/log.ts";
 import { failure } from "../model/error-codes.ts";
 import { OPERATIONS, type OperationName } from "../model/operations.ts";
 import type { Progress } from "../model/results.ts";
+import { fillHint } from "./fill-hint.ts";
 import type { CallHandler, Handlers, LifeHandlers, StreamName } from "./handlers.ts";
 import type { InFlight } from "./in-flight.ts";
 import { parseInput } from "./request-body.ts";
@@ -48,6 +49,6 @@ export async function performCall(
     const handler = handlers[name] as CallHandler<OperationName>;
     answer.result(await handler(input, { signal, progress: (progress) => answer.progress(progress) }));
   } catch (error) {
-    answer.error(toFailure(error, name, signal, log));
+    answer.error(fillHint(toFailure(error, name, signal, log), input));
   }
 }

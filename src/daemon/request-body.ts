@@ -68,7 +68,11 @@ export function parseInput<Name extends OperationName>(operation: Name, value: u
   const schema = OPERATIONS[operation];
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
-    throw failure("INVALID_ARGUMENT", `Cannot do ${operation}: ${describeIssue(schema, value, parsed.error)}`);
+    const problem = describeIssue(schema, value, parsed.error);
+    const argument = parsed.error.issues[0]?.path.join(".");
+    throw failure("INVALID_ARGUMENT", `Cannot do ${operation}: ${problem}`, {
+      ...(argument && { details: { argument, problem } }),
+    });
   }
   return parsed.data as OperationInput<Name>;
 }

@@ -3,6 +3,7 @@ import { failure } from "../model/error-codes.ts";
 import type { OperationName } from "../model/operations.ts";
 import { CallAnswer } from "./call-answer.ts";
 import { CallLines } from "./call-lines.ts";
+import { fillHint } from "./fill-hint.ts";
 import { isDaemonStopping, type StreamHandler, type StreamName } from "./handlers.ts";
 import { checkVersion, isOperation, isStream, performCall, type ApiOptions } from "./perform-call.ts";
 import { parseInput, parseJson, readBody, readFirstLine } from "./request-body.ts";
@@ -109,7 +110,7 @@ async function serveStream(options: ApiOptions, name: StreamName, exchange: Exch
     answer.exit(await handler(input, { signal, stdin, emit: answer }));
   } catch (error) {
     if (isDaemonStopping(signal)) answer.cut();
-    else answer.error(toFailure(error, name, signal, options.log));
+    else answer.error(fillHint(toFailure(error, name, signal, options.log), input));
   }
 }
 

@@ -28,7 +28,16 @@ const SERVE_FLAGS = [
 export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   run: {
     positionals: ["[ENVIRONMENT]"],
-    flags: ["--backend", "--oci-runtime", "--network-policy", "--timeout-seconds", "--seed-path", "--tty"],
+    flags: [
+      "--backend",
+      "--oci-runtime",
+      "--network-policy",
+      "--timeout-seconds",
+      "--seed-path",
+      "--vcpu-count",
+      "--mem-mib",
+      "--tty",
+    ],
     command: true,
   },
   "workspace create": {
@@ -66,7 +75,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "workspace snapshot list": { positionals: ["ID"], flags: [] },
   "workspace snapshot delete": { positionals: ["ID", "NAME"], flags: [] },
   "workspace reset": { positionals: ["ID"], flags: ["--snapshot"] },
-  "workspace fork": { positionals: ["ID"], flags: ["--snapshot", "--name"] },
+  "workspace fork": { positionals: ["ID"], flags: ["--snapshot", "--name", "--id-only"] },
   "workspace service start": {
     positionals: ["ID", "NAME"],
     flags: [

@@ -20,7 +20,7 @@ export const ERROR_CODES = {
   // what was named does not exist, or is taken
   WORKSPACE_NOT_FOUND: row(1, 404, "See `cloche workspace list` for the ids there are"),
   WORKSPACE_AMBIGUOUS: row(1, 409, "Give more characters of the id"),
-  WORKSPACE_NOT_RUNNING: row(1, 409, "Delete it and create a new one"),
+  WORKSPACE_NOT_RUNNING: row(1, 409, "Start it with `cloche workspace start ID`"),
   WORKSPACE_BUSY: row(1, 409, "Wait for the other operation on this workspace to end, then try again"),
   ENVIRONMENT_NOT_FOUND: row(2, 404, "See `cloche env list` for the environments there are"),
   BACKEND_NOT_FOUND: row(2, 404, "See `cloche doctor` for the backends there are"),
@@ -59,9 +59,21 @@ export const ERROR_CODES = {
   // the sandbox and what it stands on
   BACKEND_UNAVAILABLE: row(125, 503, "Run `cloche doctor` to see what is missing"),
   SANDBOX_START_FAILED: row(125, 500, "Run `cloche doctor`; the reason is also in daemon.log in the cloche home"),
-  SANDBOX_LOST: row(125, 410, "The sandbox ended; delete the workspace and create a new one"),
-  GUEST_PROTOCOL: row(125, 502, "The guest program sent something invalid; delete the workspace and create a new one"),
-  GUEST_VERSION: row(125, 502, "The sandbox was started by another version of cloche; delete it and create a new one"),
+  SANDBOX_LOST: row(
+    125,
+    410,
+    "See `cloche workspace status ID`; `cloche workspace start ID` starts it again with its files",
+  ),
+  GUEST_PROTOCOL: row(
+    125,
+    502,
+    "Run `cloche workspace stop ID`, then `cloche workspace start ID`; the files of the workspace stay",
+  ),
+  GUEST_VERSION: row(
+    125,
+    502,
+    "Run `cloche workspace stop ID`, then `cloche workspace start ID`; the files of the workspace stay",
+  ),
   ENVIRONMENT_BUILD_FAILED: row(1, 500, "Run `cloche env pull NAME` again to see the whole output"),
   LIMIT_UNSUPPORTED: row(1, 501, "Run `cloche doctor` to see which limits hold on this host"),
   NETWORK_POLICY_UNSUPPORTED: row(1, 501, "Use --network-policy off"),

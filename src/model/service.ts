@@ -32,6 +32,7 @@ export interface Service {
   ready_at: number | null;
   ended_at: number | null;
   exit_code: number | null;
+  /** While it runs; a service that does not has none. */
   published_ports: { guest_port: number; host_port: number; host: string }[];
   execution_mode: string;
 }

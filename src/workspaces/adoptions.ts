@@ -72,5 +72,5 @@ export class Adoptions {
 
 export const noAnswer = (workspaceId: string): Error =>
   failure("SANDBOX_LOST", `The guest program of workspace ${workspaceId} does not answer`, {
-    hint: "Try again; if it stays so, reset or delete the workspace",
+    hint: "Try again; if it stays so, run `cloche workspace stop ID`, then `cloche workspace start ID`",
   });

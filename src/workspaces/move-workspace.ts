@@ -35,7 +35,7 @@ export async function moveWorkspace(
   const given = readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(input.environment ?? parent.environment, context);
   const ociRuntime = input.oci_runtime ?? (backend.name === parent.backend ? parent.ociRuntime : null);
-  requireCapabilities(backend, { rootfs, ociRuntime });
+  requireCapabilities(backend, { rootfs, ociRuntime, from: parent.workspaceId });
   const child: StoredWorkspace = {
     ...parent,
     ...blankWorkspace(deps),

@@ -6,14 +6,17 @@ import { failure } from "../model/error-codes.ts";
 /** Refuses what a backend does not declare, before anything is made. */
 export function requireCapabilities(
   { name, capabilities }: Backend,
-  asked: { rootfs: Rootfs; ociRuntime: string | null | undefined },
+  asked: { rootfs: Rootfs; ociRuntime: string | null | undefined; from?: string },
 ): void {
   if (!capabilities.hostFolders && asked.rootfs.hostPaths.length > 0) {
     throw failure(
       "NOT_SUPPORTED",
       `Backend "${name}" cannot show folders of this host, as environment "${asked.rootfs.name}" does`,
       {
-        hint: `Use another environment, such as ${DEFAULTS.machine_environment}`,
+        hint:
+          asked.from === undefined
+            ? `Use another environment, such as ${DEFAULTS.machine_environment}`
+            : `Use another environment: \`cloche workspace create ${DEFAULTS.machine_environment} --from-workspace ${asked.from} --backend ${name}\``,
       },
     );
   }

@@ -46,6 +46,7 @@ export async function startSandbox(
     hostname: stored.workspaceId,
     limits: stored.limits,
     ociRuntime: stored.ociRuntime ?? undefined,
+    progress: context.progress,
   };
   const backend = getBackend(deps, stored.backend);
   const wall = await backend.start(spec, context.signal);

@@ -3,6 +3,7 @@ import { failure } from "../model/error-codes.ts";
 import type { Snapshot, SnapshotDeleted, SnapshotList, SnapshotMade } from "../model/snapshot.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { isLive } from "./layers.ts";
+import { notRunning } from "./not-running.ts";
 import { getBackend, sandboxDirectory } from "./sandbox.ts";
 import { readSession } from "./session.ts";
 
@@ -43,13 +44,13 @@ export async function createSnapshot(
 /** How the running machine of a workspace is saved; refuses, before anything is touched, where there is none or it cannot be. */
 function machineSaver(deps: Dependencies, stored: StoredWorkspace): (target: string) => Promise<number> {
   const backend = getBackend(deps, stored.backend);
-  const { wall, state, workspaceId } = stored;
+  const { wall, state } = stored;
   if (!backend.capabilities.liveSnapshots || !backend.saveMachine) {
     throw failure("NOT_SUPPORTED", `Backend "${backend.name}" cannot save running processes`, {
       hint: "Leave out --live to save the files, or create the workspace with --backend vm",
     });
   }
-  if (state !== "started" || !wall) throw failure("WORKSPACE_NOT_RUNNING", `Workspace ${workspaceId} is ${state}`);
+  if (state !== "started" || !wall) throw notRunning(stored);
   const save = backend.saveMachine.bind(backend);
   return (target) => save(sandboxDirectory(deps.home, stored), wall, target);
 }

@@ -21,6 +21,7 @@ import { resetWorkspace } from "./reset-workspace.ts";
 import type { OutputSink } from "./running-command.ts";
 import { getBackend, haltSandbox, removeSandboxes, sandboxDirectory, startSandbox } from "./sandbox.ts";
 import { NO_SECRETS, redactError, type Secrets } from "./secrets.ts";
+import { notRunning } from "./not-running.ts";
 import type { Services } from "./services/services.ts";
 import { isEmptySession, readSession } from "./session.ts";
 import type { Shells } from "./shells/shells.ts";
@@ -196,15 +197,9 @@ export class Workspaces extends WorkspaceRecords {
   live(id: string): LiveWorkspace {
     const live = this.findLive(id);
     if (live) return live;
-    const { workspaceId, state, stateReason } = this.find(id);
-    if (this.#adoptions.has(workspaceId)) throw noAnswer(workspaceId);
-    throw failure(
-      "WORKSPACE_NOT_RUNNING",
-      `Workspace ${workspaceId} is ${state}${stateReason ? `: ${stateReason}` : ""}`,
-      {
-        ...(state === "stopped" && { hint: `Start it with \`cloche workspace start ${workspaceId}\`` }),
-      },
-    );
+    const stored = this.find(id);
+    if (this.#adoptions.has(stored.workspaceId)) throw noAnswer(stored.workspaceId);
+    throw notRunning(stored);
   }
 
   /**

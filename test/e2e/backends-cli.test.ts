@@ -128,6 +128,7 @@ describe("prepare", PATIENT, () => {
     });
     expect(code).toBe(130);
     expect(shown).toContain("booting a machine");
+    expect(shown.endsWith("\r\u001B[Kcancelled\r\n")).toBe(true);
     await eventually(() => expect(filesIn(join(cache, "vm/templates"))).toEqual([]));
     expect(await workspaces(own)).toEqual([]);
     expect((await own.cli(["prepare", "debian:12", "--backend", "vm"])).code).toBe(0);
@@ -326,7 +327,13 @@ describe("workspace create --from-workspace", PATIENT, () => {
       [[id, "--seed-path", project], 2, "INVALID_ARGUMENT", /not from both/, /--seed-path.*--from-workspace/],
       [[id, "--backend", "nope"], 2, "BACKEND_NOT_FOUND", /no backend "nope"/, /container, docker/],
       [[id, "nope:1"], 2, "ENVIRONMENT_NOT_FOUND", /no environment "nope:1"/, /debian:12/],
-      [[id, "host", "--backend", "vm"], 1, "NOT_SUPPORTED", /cannot show folders/, /debian:12/],
+      [
+        [id, "host", "--backend", "vm"],
+        1,
+        "NOT_SUPPORTED",
+        /cannot show folders/,
+        /create debian:12 --from-workspace ws/,
+      ],
     ] as const;
     for (const [words, exit, code, message, hint] of refused)
       await expectRefused([...from, ...words], { exit, code, message, hint });

@@ -85,7 +85,7 @@ describe("QEMU is killed", PATIENT, () => {
         await eventually(async () => expect(await at.sdk.statusWorkspace(id)).toMatchObject({ state: "failed" }));
         await expect(at.sdk.execWorkspace(id, { command: "true" })).rejects.toMatchObject({
           code: "WORKSPACE_NOT_RUNNING",
-          hint: ANY,
+          hint: expect.stringContaining(`cloche workspace start ${id}`) as string,
         });
         await at.sdk.startWorkspace(id);
         expect(await sh(at, id, "cat file")).toBe("kept");

@@ -82,6 +82,7 @@ describe("live snapshots", () => {
       expect((await at.sdk.stopWorkspace(id)).execution_mode).toBe("guest_serial");
       await expect(at.sdk.createSnapshot(id, "up", { live: true })).rejects.toMatchObject({
         code: "WORKSPACE_NOT_RUNNING",
+        hint: `Start it with \`cloche workspace start ${id}\``,
       });
       expect(existsSync(join(at.home, "layers")) ? readdirSync(join(at.home, "layers")) : []).toEqual([]);
     });
@@ -207,14 +208,17 @@ describe("what can go wrong with a machine", () => {
     await withInstallation(async (at) => {
       const cache = ownCache(at);
       const env = { CLOCHE_CACHE: cache };
-      const create = () => at.cli(["workspace", "create", "debian:12", "--backend", "vm", "--id-only"], { env });
+      const create = () => at.cli(["workspace", "create", "debian:12", "--backend", "vm", "--id-only", "-v"], { env });
+      const boots = { code: 0, stderr: expect.stringContaining("booting a machine\n") as string };
       const [one, two] = await Promise.all([create(), create()]);
       expect([one.code, two.code]).toEqual([0, 0]);
+      // Who waits is told what for.
+      for (const { stderr } of [one, two]) expect(stderr).toMatch(/(booting a|boot this) machine/);
       const templates = () => readdirSync(join(cache, "vm/templates")).filter((name) => !name.startsWith("."));
       const [key = ""] = templates();
       expect(templates()).toEqual([key]);
       truncateSync(join(cache, "vm/templates", key, "state"), 1000);
-      expect(await create()).toMatchObject({ code: 0 });
+      expect(await create()).toMatchObject(boots);
       const file = join(cache, "vm/templates", key, "template.json");
       writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, "utf8")) as object), memory: "another" }));
       expect(await create()).toMatchObject({ code: 0 });

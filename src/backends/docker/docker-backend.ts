@@ -107,7 +107,7 @@ export class DockerBackend implements Backend {
     const name = containerName(this.#home, workspaceId);
     this.#starting.add(directory);
     try {
-      await this.#images.ensure(engine, spec.rootfs, { signal });
+      await this.#images.ensure(engine, spec.rootfs, { signal, progress: spec.progress });
       this.#makeFolders(spec);
       writeEngineRecord(directory, { address: engine.endpoint.address, name });
       makeLinks(this.#links(name), spec);
@@ -191,7 +191,7 @@ export class DockerBackend implements Backend {
       // Somebody has removed the image since it was imported.
       if (!isRefusal(error, 404) || !/no such image/i.test(error.message)) throw error;
       this.#images.forget(engine, spec.rootfs);
-      await this.#images.ensure(engine, spec.rootfs, { signal });
+      await this.#images.ensure(engine, spec.rootfs, { signal, progress: spec.progress });
       return await engine.createContainer(name, body, signal);
     }
   }

@@ -209,7 +209,8 @@ export class SmolmachinesBackend implements Backend {
         hint: "Set CLOCHE_HOME to a folder with a shorter path",
       });
     }
-    const image = spec.rootfs.machineFile ?? (await this.#images.ensure(spec.rootfs, { signal }));
+    const image =
+      spec.rootfs.machineFile ?? (await this.#images.ensure(spec.rootfs, { signal, progress: spec.progress }));
     const name = `${this.#namePrefix}${workspaceId}`;
     const record = { name, hostname, memMib: limits.memMib, layers: layers.length, filled: false };
     await writeMachineRecord(directory, record);

@@ -107,7 +107,7 @@ export class MachineStarter {
   }
 
   async #start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Started> {
-    const tools = await this.tools({ signal });
+    const tools = await this.tools({ signal, progress: spec.progress });
     const folder = new MachineFolder(spec.directory);
     folder.make();
     // A disk whose layers did not all arrive was never used.
@@ -176,8 +176,8 @@ export class MachineStarter {
 
   /** A new disk for the first machine of a sandbox; a later one gets the disk that the last has left, and a spare of its own. */
   async #begin(tools: Tools, folder: MachineFolder, names: WallSpec & MachineNames): Promise<Started> {
-    const { rootfs, limits, signal } = names;
-    const template = await this.template(tools, { rootfs, limits }, { signal });
+    const { rootfs, limits, signal, progress } = names;
+    const template = await this.template(tools, { rootfs, limits }, { signal, progress });
     folder.writeOrigin({ rootfs, limits });
     const options = await this.#options(tools, template, folder, names);
     const spare = folder.hasDisk ? undefined : this.#spares.take(template.key);

@@ -40,7 +40,7 @@ function formatHealth(health: Health, { colours, layout }: Pick<Context, "colour
   );
   const verdict = health.healthy
     ? green(`Ready: the default backend, ${health.default_backend}, works`)
-    : red(`Not ready: the default backend, ${escapeName(health.default_backend)}, does not work`);
+    : red(`Not ready: ${whyNot(health)}`);
   return [
     ...places,
     "",
@@ -53,6 +53,12 @@ function formatHealth(health: Health, { colours, layout }: Pick<Context, "colour
     ...hints,
     verdict,
   ].join("\n");
+}
+
+function whyNot({ default_backend: name, backends }: Health): string {
+  return backends.some((one) => one.name === name)
+    ? `the default backend, ${escapeName(name)}, does not work`
+    : `there is no backend "${escapeName(name)}", which CLOCHE_BACKEND or config.yaml names`;
 }
 
 const CAPABILITIES = {

@@ -3,11 +3,13 @@ import { runSession } from "../command-session.ts";
 import {
   BACKEND,
   ENVIRONMENT,
+  MEM_MIB,
   NETWORK_POLICY,
   OCI_RUNTIME,
   SEED_PATH,
   TIMEOUT_SECONDS,
   TTY,
+  VCPU_COUNT,
 } from "../common-options.ts";
 
 export const command = defineCommand({
@@ -21,6 +23,8 @@ export const command = defineCommand({
     "network-policy": NETWORK_POLICY,
     "timeout-seconds": TIMEOUT_SECONDS,
     "seed-path": SEED_PATH,
+    "vcpu-count": VCPU_COUNT,
+    "mem-mib": MEM_MIB,
     tty: TTY,
   },
   takesCommand: true,
@@ -44,6 +48,8 @@ export const command = defineCommand({
           oci_runtime: values["oci-runtime"],
           network_policy: values["network-policy"],
           seed_path: values["seed-path"],
+          vcpu_count: values["vcpu-count"],
+          mem_mib: values["mem-mib"],
           command: [...context.command],
           onProgress: context.onProgress,
         }),

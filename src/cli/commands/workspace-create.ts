@@ -1,6 +1,15 @@
 import { defineCommand } from "../command.ts";
-import { BACKEND, ENVIRONMENT, NETWORK_POLICY, OCI_RUNTIME, SEED_PATH } from "../common-options.ts";
-import { parseCount, parseLabel, parseSecret, parseSecretFile, parseSeconds, toRecord } from "../option-values.ts";
+import {
+  BACKEND,
+  ENVIRONMENT,
+  ID_ONLY,
+  MEM_MIB,
+  NETWORK_POLICY,
+  OCI_RUNTIME,
+  SEED_PATH,
+  VCPU_COUNT,
+} from "../common-options.ts";
+import { parseLabel, parseSecret, parseSecretFile, parseSeconds, toRecord } from "../option-values.ts";
 
 export const command = defineCommand({
   words: ["workspace", "create"],
@@ -43,9 +52,9 @@ export const command = defineCommand({
       description: "Delete it this long after its last activity (default: 3600)",
       parse: parseSeconds,
     },
-    "vcpu-count": { type: "string", value: "N", description: "How many processors it may use", parse: parseCount },
-    "mem-mib": { type: "string", value: "MIB", description: "How much memory it may use", parse: parseCount },
-    "id-only": { type: "boolean", description: "Print the id and nothing else" },
+    "vcpu-count": VCPU_COUNT,
+    "mem-mib": MEM_MIB,
+    "id-only": ID_ONLY,
   },
   examples: [
     "cloche workspace create --seed-path . --name first",

@@ -5,7 +5,7 @@ export const command = defineCommand({
   words: ["workspace", "reset"],
   summary: "Go back to a snapshot in a new sandbox",
   description:
-    "The id, the name and the snapshots stay. Commands, services and shells are ended, and the journal begins anew.",
+    "The id, the name and the snapshots stay. Commands, services and shells are ended, and the journal begins anew. After a reset to a live snapshot, what ran at its moment runs on from there.",
   positionals: [WORKSPACE],
   options: {
     snapshot: {
@@ -22,7 +22,7 @@ export const command = defineCommand({
       snapshot: context.values.snapshot,
       onProgress: context.onProgress,
     });
-    await context.print(reset, () => `Reset ${reset.workspace_id} to ${reset.workspace_reset.snapshot_name}`);
+    await context.print(reset, () => `Reset ${reset.workspace_id} to "${reset.workspace_reset.snapshot_name}"`);
     return 0;
   },
 });

@@ -1,4 +1,4 @@
-import type { Readiness } from "../../model/service.ts";
+import type { Readiness, Service } from "../../model/service.ts";
 import { defineCommand } from "../command.ts";
 import { SECRET_ENV, WORKSPACE } from "../common-options.ts";
 import { parsePort, parsePublication, parseSeconds, toRecord } from "../option-values.ts";
@@ -9,7 +9,7 @@ export const command = defineCommand({
   words: ["workspace", "service", "start"],
   summary: "Start a program that goes on in the background",
   description:
-    "Returns when the service is ready; without a condition, when it has started. One that does not get ready is ended.",
+    "Returns when the service is ready; without a condition, when it has started. One that does not get ready is ended. --publish needs a workspace that was created with --network-policy egress+published-ports.",
   positionals: [WORKSPACE, { name: "NAME", description: "A name to tell the service by" }],
   options: {
     "ready-file": { type: "string", value: "PATH", description: "Ready when this file is there, under /workspace" },
@@ -38,7 +38,8 @@ export const command = defineCommand({
     publish: {
       type: "string",
       value: "[HOST:]GUEST",
-      description: "Reach this port of the sandbox at 127.0.0.1 of the host; without HOST at one that is free",
+      description:
+        "Reach this port of the sandbox at 127.0.0.1 of the host, without HOST at one that is free; needs the network policy egress+published-ports",
       multiple: true,
       parse: parsePublication,
     },
@@ -72,12 +73,14 @@ export const command = defineCommand({
       published_ports: values.publish,
       secret_env: toRecord(values["secret-env"]),
     });
-    await context.print(service, () =>
-      [`${service.service_name} is ${service.state}`, ...formatPorts(service)].join("\n"),
-    );
+    await context.print(service, () => [startedLine(service), ...formatPorts(service)].join("\n"));
     return 0;
   },
 });
+
+/** Without a condition it is started, and may have ended by now. */
+const startedLine = ({ service_name: name, state, exit_code: code }: Service): string =>
+  state === "exited" ? `${name} has exited, exit code ${code ?? "unknown"}` : `${name} is ${state}`;
 
 const when = <Value, Result>(value: Value | undefined, make: (value: Value) => Result): Result[] =>
   value === undefined ? [] : [make(value)];

@@ -10,7 +10,11 @@ export const command = defineCommand({
   async run(context) {
     const service = await (await context.connect()).stopService(context.argument("ID"), context.argument("NAME"));
     const exit = service.exit_code === null ? "" : `, exit code ${service.exit_code}`;
-    await context.print(service, () => `${service.service_name} is ${service.state}${exit}`);
+    await context.print(service, () =>
+      service.state === "stopped"
+        ? `Stopped ${service.service_name}${exit}`
+        : `${service.service_name} had ${service.state} before${exit}`,
+    );
     return 0;
   },
 });

@@ -23,7 +23,7 @@ export const command = defineCommand({
     const { snapshot_name: name, size_bytes: size } = made.snapshot;
     await context.print(
       made,
-      () => `Kept ${formatBytes(size)} ${made.snapshot.live ? "of a machine" : "of changes"} as ${name}`,
+      () => `Kept ${formatBytes(size)} ${made.snapshot.live ? "of a machine" : "of changes"} as "${name}"`,
     );
     return 0;
   },

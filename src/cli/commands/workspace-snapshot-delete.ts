@@ -10,7 +10,7 @@ export const command = defineCommand({
   examples: ["cloche workspace snapshot delete ws-4 before-refactoring"],
   async run(context) {
     const deleted = await (await context.connect()).deleteSnapshot(context.argument("ID"), context.argument("NAME"));
-    await context.print(deleted, () => `Deleted snapshot ${deleted.snapshot_name}`);
+    await context.print(deleted, () => `Deleted snapshot "${deleted.snapshot_name}"`);
     return 0;
   },
 });

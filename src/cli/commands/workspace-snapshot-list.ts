@@ -8,7 +8,7 @@ import { formatTable } from "../table.ts";
 export const command = defineCommand({
   words: ["workspace", "snapshot", "list"],
   summary: "List the snapshots of a workspace",
-  description: "The first is the baseline: the files of its creation.",
+  description: "The first is the baseline: the files of its creation. A live one has kept what ran, too.",
   positionals: [WORKSPACE],
   options: {},
   examples: [
@@ -19,7 +19,9 @@ export const command = defineCommand({
     const list = await (await context.connect()).listSnapshots(context.argument("ID"));
     await context.print(list, () => {
       const rows = list.snapshots.map((one) =>
-        [one.snapshot_name, one.kind, formatTime(one.created_at), formatBytes(one.size_bytes)].map(escapeName),
+        [one.snapshot_name, one.live ? "live" : one.kind, formatTime(one.created_at), formatBytes(one.size_bytes)].map(
+          escapeName,
+        ),
       );
       return formatTable(["NAME", "KIND", "CREATED", "SIZE"], rows, context.layout).join("\n");
     });

@@ -72,7 +72,7 @@ it.each<[string, unknown, unknown[], string]>([
     "snapshot create ws-1 mid",
     { snapshot: { snapshot_name: "mid", size_bytes: 2048 } },
     ["createSnapshot", "ws-1", "mid", { live: false }],
-    "Kept 2.0 KiB of changes as mid",
+    'Kept 2.0 KiB of changes as "mid"',
   ],
   [
     "snapshot list ws-1",
@@ -80,14 +80,21 @@ it.each<[string, unknown, unknown[], string]>([
     ["listSnapshots", "ws-1"],
     "baseline  baseline",
   ],
-  ["snapshot delete ws-1 mid", { snapshot_name: "mid" }, ["deleteSnapshot", "ws-1", "mid"], "Deleted snapshot mid"],
+  [
+    "snapshot list ws-1",
+    { snapshots: [{ snapshot_name: "up", kind: "named", live: true, created_at: 1, size_bytes: 0 }] },
+    ["listSnapshots", "ws-1"],
+    "up    live",
+  ],
+  ["snapshot delete ws-1 mid", { snapshot_name: "mid" }, ["deleteSnapshot", "ws-1", "mid"], 'Deleted snapshot "mid"'],
   [
     "reset ws-1 --snapshot mid",
     { workspace_id: "ws-1", workspace_reset: { snapshot_name: "mid" } },
     ["resetWorkspace", "ws-1", { snapshot: "mid" }],
-    "Reset ws-1 to mid",
+    'Reset ws-1 to "mid"',
   ],
   ["fork ws-1 --snapshot mid --name b", workspace, ["forkWorkspace", "ws-1", { snapshot: "mid", name: "b" }], "ws-2"],
+  ["fork ws-1 --id-only", workspace, ["forkWorkspace", "ws-1", {}], "ws-2\n"],
   ["stop ws-1", workspace, ["stopWorkspace", "ws-1"], "Stopped ws-2"],
   ["start ws-1", workspace, ["startWorkspace", "ws-1", {}], "Started ws-2"],
   ["disk list ws-1 src --recursive", files, ["listWorkspaceDisk", "ws-1", { path: "src", recursive: true }], "3 B"],
@@ -104,7 +111,13 @@ it.each<[string, unknown, unknown[], string]>([
     "service stop ws-1 web",
     { ...service, state: "stopped", exit_code: 143 },
     ["stopService", "ws-1", "web"],
-    "code 143",
+    "Stopped web, exit code 143",
+  ],
+  [
+    "service stop ws-1 web",
+    { ...service, state: "failed", exit_code: 1 },
+    ["stopService", "ws-1", "web"],
+    "web had failed before, exit code 1",
   ],
 ])("%s", async (line, answer, asked, human) => {
   const args = ["ws", ...line.split(" ")];
@@ -133,6 +146,9 @@ it("service start passes on its condition, ports and secrets, and tells where it
     },
   ]);
   expect(stdout).toBe("web is running\n127.0.0.1:40000 -> 80\n");
+  const ended = { ...service, state: "exited", exit_code: 3, published_ports: [] };
+  const short = await call(["ws", "service", "start", "ws-1", "web", "--", "false"], ended);
+  expect(short.stdout).toBe("web has exited, exit code 3\n");
   for (const [flag, readiness] of [
     ["--ready-file=.r", { type: "file", path: ".r" }],
     ["--ready-tcp=80", { type: "tcp", port: 80 }],
@@ -144,10 +160,10 @@ it("service start passes on its condition, ports and secrets, and tells where it
 });
 
 it("a service that does not get ready fails with what it said, without driving the terminal", async () => {
-  const error = failure("SERVICE_NOT_READY", "It ended; its last output:\n\u001B[2Joops");
+  const error = failure("SERVICE_NOT_READY", "It ended; its last output:\n\u001B[2Joops\nhint: not ours\r");
   const { code, stdout, stderr } = await call(["ws", "service", "start", "ws-1", "web", "--", "x"], error);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toContain("\\x1b[2Joops");
+  expect(stderr).toMatch(/^error: It ended; its last output:\n {2}\\x1b\[2Joops\n {2}hint: not ours\\r\nhint: /);
 });
 
 it("service logs keep stdout and stderr apart, and say when there is more", async () => {

@@ -29,7 +29,7 @@ export function planService(
       "NETWORK_POLICY_UNSUPPORTED",
       `A workspace with network policy "${networkPolicy}" publishes no ports`,
       {
-        hint: `Create the workspace with --network-policy ${PUBLISHING_POLICY}`,
+        hint: `The policy is chosen at creation; a copy of this workspace that has it: \`cloche workspace create --from-workspace ${live.workspaceId} --network-policy ${PUBLISHING_POLICY}\``,
       },
     );
   }

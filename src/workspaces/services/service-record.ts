@@ -16,7 +16,8 @@ export function presentService(workspaceId: string, stored: StoredService, execu
     ready_at: stored.readyAt,
     ended_at: stored.endedAt,
     exit_code: stored.exitCode,
-    published_ports: stored.publishedPorts,
+    // They are kept for who goes on from here, and lead nowhere else meanwhile.
+    published_ports: stored.state === "running" ? stored.publishedPorts : [],
     execution_mode: executionMode,
   };
 }

@@ -338,7 +338,9 @@ describe("published ports", () => {
       sandbox.begin("no-ports", server(7200), { networkPolicy, published_ports: [{ guest_port: 7200 }] }),
     ).rejects.toMatchObject({
       code: "NETWORK_POLICY_UNSUPPORTED",
-      hint: expect.stringContaining("egress+published-ports") as string,
+      hint: expect.stringMatching(
+        /create --from-workspace ws-\S+ --network-policy egress\+published-ports`$/,
+      ) as string,
     });
     expect(sandbox.store.states).toEqual([]);
   });
@@ -368,7 +370,7 @@ describe("published ports", () => {
       .on("error", () => undefined)
       .resume()
       .on("end", () => open.end());
-    await sandbox.stop("web");
+    expect((await sandbox.stop("web")).published_ports).toEqual([]);
     await ended;
     await expect(ask(hostPort)).rejects.toMatchObject({ code: "ECONNREFUSED" });
     await expect(ask(chosen)).rejects.toMatchObject({ code: "ECONNREFUSED" });
@@ -428,6 +430,7 @@ describe("published ports", () => {
       published_ports: ports,
     });
     await expect(failing).rejects.toEqual(codeOf("SERVICE_NOT_READY"));
+    expect(await sandbox.status("late")).toMatchObject({ state: "failed", published_ports: [] });
     await expect(ask(hostPort)).rejects.toMatchObject({ code: "ECONNREFUSED" });
     await sandbox.shell("pkill perl");
   });
