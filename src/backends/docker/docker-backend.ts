@@ -146,6 +146,12 @@ export class DockerBackend implements Backend {
     else await engine.killContainer(name);
   }
 
+  async requireRemovable(directory: string): Promise<void> {
+    const record = readEngineRecord(directory);
+    if (!record) return;
+    await orRemoveFailure(record.name, DockerEngine.at(record.address, this.#env).ping());
+  }
+
   async remove(workspaceId: string, directory: string): Promise<void> {
     const record = readEngineRecord(directory);
     if (record) {
@@ -228,9 +234,13 @@ export class DockerBackend implements Backend {
 
 /** The volume can only go after the container that mounts it. */
 async function removeFromEngine(engine: DockerEngine, name: string): Promise<void> {
+  await orRemoveFailure(name, engine.removeContainer(name));
+  await orRemoveFailure(name, engine.removeVolume(name));
+}
+
+async function orRemoveFailure(name: string, call: Promise<void>): Promise<void> {
   try {
-    await engine.removeContainer(name);
-    await engine.removeVolume(name);
+    await call;
   } catch (error) {
     throw isRefusal(error) ? refused(`Cannot remove the container ${name}`, error) : error;
   }
