@@ -82,6 +82,22 @@ describe("an engine that cannot be used", () => {
     );
   });
 
+  it("is named by a variable that was changed: the daemon has the old one, and the hint's command helps", async () => {
+    await withDocker(
+      async (at) => {
+        const create = () => at.cli(["workspace", "create", "host", "--json"]);
+        await create();
+        Object.assign(at.env, docker.engine.env);
+        expect((await create()).json()).toMatchObject({
+          error: { hint: expect.stringMatching(/set DOCKER_HOST .* `cloche daemon stop`$/) as string },
+        });
+        await at.cli(["daemon", "stop"]);
+        expect((await create()).code).toBe(0);
+      },
+      { DOCKER_HOST: "unix:///nowhere/docker.sock" },
+    );
+  });
+
   it("refuses: an authorization plugin's word is passed on", async () => {
     await withStandIn(
       () => ({ status: 403, body: { message: "authorization denied by plugin keeper" } }),
