@@ -62,7 +62,7 @@ export const ERROR_CODES = {
   SANDBOX_LOST: row(125, 410, "The sandbox ended; delete the workspace and create a new one"),
   GUEST_PROTOCOL: row(125, 502, "The guest program sent something invalid; delete the workspace and create a new one"),
   GUEST_VERSION: row(125, 502, "The sandbox was started by another version of cloche; delete it and create a new one"),
-  ENVIRONMENT_BUILD_FAILED: row(1, 500, "Run `cloche env pull NAME` again to see the whole output"),
+  ENVIRONMENT_BUILD_FAILED: row(1, 500, "See the last lines of its output with `cloche env pull NAME --json`"),
   LIMIT_UNSUPPORTED: row(1, 501, "Run `cloche doctor` to see which limits hold on this host"),
   NETWORK_POLICY_UNSUPPORTED: row(1, 501, "Use --network-policy off"),
   NOT_SUPPORTED: row(1, 501, "Run `cloche doctor` to see what each backend can do"),
