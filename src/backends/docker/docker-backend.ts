@@ -39,6 +39,7 @@ import { UsableEngines } from "./usable-engines.ts";
 
 export interface DockerBackendOptions {
   readonly home: string;
+  readonly cache: string;
   readonly idMap: IdMap;
   readonly log: Log;
   readonly env?: NodeJS.ProcessEnv;
@@ -58,7 +59,7 @@ export class DockerBackend implements Backend {
   /** Folders of sandboxes that are being made. */
   readonly #starting = new Set<string>();
 
-  constructor({ home, idMap, log, env = process.env }: DockerBackendOptions) {
+  constructor({ home, cache, idMap, log, env = process.env }: DockerBackendOptions) {
     // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
     const guardedSystem = idMap.kind === "shifted";
     this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem };
@@ -66,7 +67,7 @@ export class DockerBackend implements Backend {
     this.#idMap = idMap;
     this.#log = log;
     this.#env = env;
-    this.#images = new EnvironmentImages(idMap.kind, log);
+    this.#images = new EnvironmentImages(cache, idMap.kind, log);
     const isNeeded = (directory: string) => existsSync(directory) || this.#starting.has(directory);
     this.#engines = new UsableEngines(env, (engine) => void removeOrphans(engine, home, isNeeded, log));
   }
