@@ -127,6 +127,8 @@ export interface Backend {
   forgetMachine?(saved: string): Promise<void>;
   /** Ends every process of a sandbox, recorded or not; its layers stay. Idempotent. */
   halt(workspaceId: string, directory: string): Promise<void>;
+  /** Throws when `remove` could not be done now, before anything is ended: what cannot be deleted goes on as it was. */
+  requireRemovable?(directory: string): Promise<void>;
   /** Removes what a workspace left: processes, cgroups, layers. Works after any crash and without a record. Idempotent. */
   remove(workspaceId: string, directory: string): Promise<void>;
   /**

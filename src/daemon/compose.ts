@@ -76,7 +76,7 @@ function composeAll(
 function createBackends({ home, cache, idMap, log }: BackendSurroundings): Backend[] {
   return [
     new ContainerBackend({ home, idMap }),
-    new DockerBackend({ home, idMap, log }),
+    new DockerBackend({ home, cache, idMap, log }),
     new VmBackend({ home, cache, idMap, log }),
     new SmolmachinesBackend({ home, cache, idMap, log }),
   ];

@@ -30,6 +30,9 @@ const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
 const TCP_PORT = 2375;
 const TLS_PORT = 2376;
 
+/** Part of a hint. The daemon has the variables of whoever started it: without its end nothing would change. */
+export const settingHost = (to: string): string => `set DOCKER_HOST to ${to} and then run \`cloche daemon stop\``;
+
 /** `DOCKER_HOST`, else `DOCKER_CONTEXT`, else the current context of Docker's configuration, else the usual socket. */
 export function findEndpoint(env: Env): Endpoint {
   const configuration = env["DOCKER_CONFIG"] || join(homedir(), ".docker");
@@ -63,7 +66,7 @@ function fromAddress(address: string, source: string, tls: TlsFiles | undefined)
     };
   }
   throw failure("BACKEND_UNAVAILABLE", `Cannot reach a Docker engine at "${address}", which ${source} names`, {
-    hint: "Use an engine at a unix:// or tcp:// address; for one behind ssh, forward its socket and set DOCKER_HOST to that",
+    hint: `Use an engine at a unix:// or tcp:// address; for one behind ssh, forward its socket, ${settingHost("that")}`,
   });
 }
 
@@ -90,7 +93,7 @@ function fromContext(configuration: string, name: string): Endpoint {
   const text = readIfThere(file);
   if (!text) {
     throw failure("BACKEND_UNAVAILABLE", `There is no Docker context "${name}"`, {
-      hint: "See `docker context ls`, then choose one with `docker context use`, or set DOCKER_HOST",
+      hint: `See \`docker context ls\`, then choose one with \`docker context use\`, or ${settingHost("an engine's address")}`,
     });
   }
   const endpoints = parseObject(text, file)["Endpoints"] as { docker?: { Host?: unknown; SkipTLSVerify?: unknown } };
@@ -107,7 +110,7 @@ function parseObject(text: Buffer, file: string): Record<string, unknown> {
     throw new Error("it is no object");
   } catch (error) {
     throw failure("BACKEND_UNAVAILABLE", `Cannot read Docker's configuration ${file}: ${messageOf(error)}`, {
-      hint: "Correct the file, or set DOCKER_HOST",
+      hint: `Correct the file, or ${settingHost("an engine's address")}`,
     });
   }
 }

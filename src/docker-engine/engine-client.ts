@@ -3,7 +3,7 @@ import { request as httpsRequest } from "node:https";
 import type { Readable } from "node:stream";
 import { isClocheError } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, settingHost } from "./endpoint.ts";
 import { EngineRefusal, unreachable } from "./engine-failure.ts";
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -168,7 +168,7 @@ export class EngineClient {
 
   #noEngine(): Error {
     return failure("BACKEND_UNAVAILABLE", `What answers at ${this.endpoint.address} is no Docker engine`, {
-      hint: `See what ${this.endpoint.source} names, or set DOCKER_HOST`,
+      hint: `See what ${this.endpoint.source} names, or ${settingHost("an engine's address")}`,
     });
   }
 }

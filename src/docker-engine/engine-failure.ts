@@ -1,6 +1,6 @@
 import { type ClocheError, errnoOf, messageOf } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, settingHost } from "./endpoint.ts";
 
 /** The engine has answered, and refused. */
 export class EngineRefusal extends Error {
@@ -24,12 +24,12 @@ export function unreachable({ address, source }: Endpoint, error: unknown): Cloc
     case "ECONNREFUSED":
       return failure("BACKEND_UNAVAILABLE", `No Docker engine answers at ${address}`, {
         ...options,
-        hint: "Start it (systemctl start docker), install it (apt-get install docker.io), or set DOCKER_HOST to where one is",
+        hint: `Start it (systemctl start docker), install it (apt-get install docker.io), or ${settingHost("where one is")}`,
       });
     case "EACCES":
       return failure("BACKEND_UNAVAILABLE", `This user may not talk to the Docker engine at ${address}`, {
         ...options,
-        hint: "Add the user to the group docker (usermod -aG docker NAME) and log in again",
+        hint: "Add the user to the group docker (usermod -aG docker NAME), log in again and run `cloche daemon stop`",
       });
     default:
       return failure("BACKEND_UNAVAILABLE", `The Docker engine at ${address} went away: ${messageOf(error)}`, {
@@ -51,7 +51,7 @@ export function refused(what: string, error: EngineRefusal): ClocheError {
   if (error.status === 401 || error.status === 403) {
     return failure("BACKEND_UNAVAILABLE", `${what}: the Docker engine does not allow it (${error.message})`, {
       ...options,
-      hint: "Ask who runs the engine which authorization plugin refuses it, or set DOCKER_HOST to another engine",
+      hint: `Ask who runs the engine which authorization plugin refuses it, or ${settingHost("another engine")}`,
     });
   }
   return failure("SANDBOX_START_FAILED", `${what}: ${error.message}`, {

@@ -45,6 +45,8 @@ const filterBy = (labels: LabelFilter): string =>
     label: Object.entries(labels).map(([name, value]) => (value === undefined ? name : `${name}=${value}`)),
   });
 
+const PING_TIMEOUT_MS = 10_000;
+
 /** The calls of the Docker Engine API that cloche makes. What fails throws `EngineRefusal` or BACKEND_UNAVAILABLE. */
 export class DockerEngine {
   readonly #client: EngineClient;
@@ -65,6 +67,11 @@ export class DockerEngine {
 
   get endpoint(): Endpoint {
     return this.#client.endpoint;
+  }
+
+  /** Throws when it does not answer. */
+  async ping(): Promise<void> {
+    await this.#client.bytes("GET", "/_ping", { timeoutMs: PING_TIMEOUT_MS });
   }
 
   info(signal?: AbortSignal): Promise<EngineInfo> {

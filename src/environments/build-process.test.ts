@@ -25,6 +25,25 @@ describe("runBuildCommand()", () => {
     }
   });
 
+  it("shows the last that steps have printed, without colours and passwords, and where more of it is", async () => {
+    const script =
+      "for i in 1 2 3 4 5; do echo line $i; done; printf '\\033[91mno //me:pw@host/x\\033[0m\\n'; echo broken >&2; exit 3";
+    const run = runBuildCommand({
+      argv: ["sh", "-c", script],
+      env,
+      stepOutput: (line, from) => (from === "stdout" ? line : undefined),
+      environment: "some:environment",
+      packages: "none",
+    });
+    await expect(run).rejects.toMatchObject({
+      code: "ENVIRONMENT_BUILD_FAILED",
+      message:
+        "Cannot build the environment: sh: broken; its last output:\nline 2\nline 3\nline 4\nline 5\nno //host/x",
+      hint: "See more of its output with `cloche env pull some:environment --json`",
+      details: { output: expect.arrayContaining(["line 1", "no //host/x", "broken"]) as string[] },
+    });
+  });
+
   it("names the package to install when the command is missing", async () => {
     const none = runBuildCommand({ argv: ["no-such-command-here"], env, packages: "some-package" });
     await expect(none).rejects.toMatchObject({

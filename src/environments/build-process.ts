@@ -2,6 +2,7 @@ import { failure } from "../model/error-codes.ts";
 import { spawn, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { stripVTControlCharacters } from "node:util";
 
 export interface BuildCommand {
   readonly argv: readonly [string, ...string[]];
@@ -10,12 +11,17 @@ export interface BuildCommand {
   /** Descriptor that gets the standard output; nothing is kept of it otherwise. */
   readonly stdout?: number | undefined;
   readonly onLine?: ((line: string) => void) | undefined;
+  /** Standard output is read by line like the other one. Gives what a step of the build has printed, of a line that has that; a failure shows the last of it. */
+  readonly stepOutput?: ((line: string, from: "stdout" | "stderr") => string | undefined) | undefined;
+  /** What is built, for the hint of a failure. */
+  readonly environment?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Debian packages that have the command. */
   readonly packages: string;
 }
 
 const KEPT_LINES = 50;
+const SHOWN_LINES = 5;
 const GRACE_MS = 5000;
 
 /**
@@ -32,17 +38,22 @@ exit $code
 
 /** Resolves when the command ends with 0; else throws with the line that tells why. */
 export async function runBuildCommand(command: BuildCommand): Promise<void> {
-  const [program] = command.argv;
   command.signal?.throwIfAborted();
-  const stdio: StdioOptions = [command.stdin ?? "ignore", command.stdout ?? "ignore", "pipe", "pipe"];
+  const stdout = command.stdout ?? (command.stepOutput ? "pipe" : "ignore");
+  const stdio: StdioOptions = [command.stdin ?? "ignore", stdout, "pipe", "pipe"];
   const child = spawn("sh", ["-c", WATCHED, "sh", ...command.argv], { stdio, env: command.env, detached: true });
-  const lines: string[] = [];
+  const said: Said = { lines: [], complaints: [], fromSteps: [] };
   const alive = child.stdio[3];
   alive?.on("error", () => undefined); // it has ended by itself
-  if (child.stderr) {
-    createInterface({ input: child.stderr, crlfDelay: Infinity }).on("line", (line) => {
-      lines.push(line);
-      if (lines.length > KEPT_LINES) lines.shift();
+  for (const from of ["stdout", "stderr"] as const) {
+    const input = child[from];
+    if (!input) continue;
+    createInterface({ input, crlfDelay: Infinity }).on("line", (raw) => {
+      const line = withoutCredentials(stripVTControlCharacters(raw));
+      keep(said.lines, line);
+      if (from === "stderr") keep(said.complaints, line);
+      const printed = command.stepOutput?.(line, from);
+      if (printed !== undefined && printed.trim() !== "") keep(said.fromSteps, printed);
       command.onLine?.(line);
     });
   }
@@ -56,7 +67,7 @@ export async function runBuildCommand(command: BuildCommand): Promise<void> {
     const [code] = (await once(child, "close")) as [number | null];
     command.signal?.throwIfAborted();
     if (code === 0) return;
-    throw commandFailure(program, command.packages, code, lines);
+    throw commandFailure(command, code, said);
   } finally {
     command.signal?.removeEventListener("abort", onAbort);
     clearTimeout(killing);
@@ -73,25 +84,39 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   }
 }
 
-function commandFailure(program: string, packages: string, code: number | null, lines: readonly string[]) {
+/** The last lines that a command has printed. */
+interface Said {
+  readonly lines: string[];
+  /** On standard error. */
+  readonly complaints: string[];
+  /** By the steps of the build. */
+  readonly fromSteps: string[];
+}
+
+function keep(lines: string[], line: string): void {
+  lines.push(line);
+  if (lines.length > KEPT_LINES) lines.shift();
+}
+
+function commandFailure({ argv: [program], packages, environment }: BuildCommand, code: number | null, said: Said) {
   if (code === 127) {
     return failure("ENVIRONMENT_BUILD_FAILED", `Cannot build the environment: ${program} is not installed`, {
       hint: `Install it with \`apt-get install ${packages}\``,
     });
   }
-  const output = lines.map(withoutCredentials);
+  const details = { output: said.lines };
   if (
-    output.some((line) =>
+    said.lines.some((line) =>
       /no space left on device|disk quota exceeded|not enough free space|don't have enough free space/i.test(line),
     )
-  ) {
-    return failure("DISK_FULL", `Cannot build the environment: ${program} found no space left`, {
-      details: { output },
-    });
-  }
-  const reason = firstReason(output) ?? `it ended with ${code === null ? "a signal" : `exit code ${code}`}`;
-  return failure("ENVIRONMENT_BUILD_FAILED", `Cannot build the environment: ${program}: ${reason}`, {
-    details: { output },
+  )
+    return failure("DISK_FULL", `Cannot build the environment: ${program} found no space left`, { details });
+  const reason = firstReason(said.complaints) ?? `it ended with ${code === null ? "a signal" : `exit code ${code}`}`;
+  const last = said.fromSteps.slice(-SHOWN_LINES);
+  const shown = last.length > 0 ? `; its last output:\n${last.join("\n")}` : "";
+  return failure("ENVIRONMENT_BUILD_FAILED", `Cannot build the environment: ${program}: ${reason}${shown}`, {
+    ...(environment !== undefined && { hint: `See more of its output with \`cloche env pull ${environment} --json\`` }),
+    details,
   });
 }
 

@@ -3,6 +3,7 @@ import { digestOf, type BuildContext, type EnvironmentDefinition, type Environme
 import { exportImage } from "./docker-image.ts";
 import { walkTree } from "../base/walk-tree.ts";
 import { errnoOf } from "../base/errors.ts";
+import { CacheImages } from "../docker-engine/cache-images.ts";
 import { DockerEngine } from "../docker-engine/engine.ts";
 import { failure } from "../model/error-codes.ts";
 import { readFile } from "node:fs/promises";
@@ -13,23 +14,32 @@ import { isAbsolute, join, relative } from "node:path";
  * `dockerfile:FOLDER`: built by `docker build` from that folder's Dockerfile, again whenever a file in the folder has changed. By the command and not by the
  * Engine API, because the command knows `.dockerignore`, BuildKit and the passwords of registries.
  */
-export const dockerfileFamily = (env: NodeJS.ProcessEnv = process.env): EnvironmentFamily => ({
+export const dockerfileFamily = (cachePath: string, env: NodeJS.ProcessEnv = process.env): EnvironmentFamily => ({
   prefix: "dockerfile:",
   form: "dockerfile:FOLDER",
-  define: (name) => createDockerfileDefinition(name, name.slice("dockerfile:".length), env),
+  define: (name) => createDockerfileDefinition({ name, folder: name.slice("dockerfile:".length), cachePath, env }),
 });
 
-function createDockerfileDefinition(name: string, folder: string, env: NodeJS.ProcessEnv): EnvironmentDefinition {
+interface DockerfileOptions {
+  readonly name: string;
+  readonly folder: string;
+  readonly cachePath: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+function createDockerfileDefinition(options: DockerfileOptions): EnvironmentDefinition {
+  const { name, folder } = options;
+  const digest = async () => {
+    requireDockerfile(folder);
+    return digestOf("dockerfile", await contentsOf(folder));
+  };
   return {
     name,
     description: `Built from ${join(folder, "Dockerfile")}`,
     packages: [],
     hostPaths: () => [],
-    digest: async () => {
-      requireDockerfile(folder);
-      return digestOf("dockerfile", await contentsOf(folder));
-    },
-    build: (context) => buildDockerfile(folder, context, env),
+    digest,
+    build: async (context) => buildDockerfile(options, await digest(), context),
   };
 }
 
@@ -60,22 +70,42 @@ async function contentsOf(folder: string): Promise<unknown[]> {
   return contents.sort();
 }
 
-async function buildDockerfile(folder: string, context: BuildContext, env: NodeJS.ProcessEnv): Promise<void> {
-  const { scratch, progress, signal } = context;
+async function buildDockerfile(
+  { name, folder, cachePath, env }: DockerfileOptions,
+  digest: string,
+  context: BuildContext,
+): Promise<void> {
+  const { scratch, idMap, progress, signal } = context;
   const engine = DockerEngine.current(env);
   const idFile = join(scratch, "image-id");
+  // Named, so that it can be told apart from images of others. The last one stays: without BuildKit its steps are what the next build need not do again.
+  const images = new CacheImages({ cachePath, kind: idMap.kind, repository: "cloche/dockerfile" });
+  const labels = Object.entries(images.labels(name)).flatMap(([label, value]) => ["--label", `${label}=${value}`]);
+  const tag = ["--tag", images.reference({ name, digest })];
   progress({ step: "building the Dockerfile" });
   await runBuildCommand({
-    argv: ["docker", "build", "--iidfile", idFile, "--label", "cloche.dockerfile=1", folder],
+    argv: ["docker", "build", "--force-rm", "--iidfile", idFile, ...tag, ...labels, folder],
     env: { ...dockerVariables(env), PATH: env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C.UTF-8" },
     onLine: (line) => {
       const step = /^(?:Step \d+\/\d+ : |#\d+ \[[^\]]+\] )(.+)$/.exec(line)?.[1];
       if (step !== undefined) progress({ step });
     },
+    stepOutput,
+    environment: name,
     signal,
     packages: "docker.io",
   });
   await exportImage(engine, (await readFile(idFile, "utf8")).trim(), context, env);
+  // The environment is whole; what cannot be removed now goes with the next build or prune.
+  await images.removeOlder(engine, { name, digest }).catch(() => undefined);
+}
+
+/** What a step prints comes on standard output among lines of the builder's own, and from BuildKit on standard error, with a number and a time. */
+export function stepOutput(line: string, from: "stdout" | "stderr"): string | undefined {
+  if (from === "stderr") return /^#\d+ \d+\.\d+ (.*)$/.exec(line)?.[1];
+  return /^(Step \d+\/\d+ : | ---> |Sending build context |Removing intermediate container )/.test(line)
+    ? undefined
+    : line;
 }
 
 /** Where the engine is, and where the passwords of its registries are. */

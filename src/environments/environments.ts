@@ -49,7 +49,8 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     ...debianDefinitions(),
   ];
   const families =
-    options.families ?? (options.definitions ? [] : [dockerImageFamily(), dockerfileFamily(), machineFileFamily()]);
+    options.families ??
+    (options.definitions ? [] : [dockerImageFamily(), dockerfileFamily(cachePath), machineFileFamily()]);
   const cache = new EnvironmentCache(cachePath, idMap.kind);
 
   const find = (name: string): EnvironmentDefinition | undefined =>

@@ -74,7 +74,7 @@ export const ERROR_CODES = {
     502,
     "Run `cloche workspace stop ID`, then `cloche workspace start ID`; the files of the workspace stay",
   ),
-  ENVIRONMENT_BUILD_FAILED: row(1, 500, "Run `cloche env pull NAME` again to see the whole output"),
+  ENVIRONMENT_BUILD_FAILED: row(1, 500, "See the last lines of its output with `cloche env pull NAME --json`"),
   LIMIT_UNSUPPORTED: row(1, 501, "Run `cloche doctor` to see which limits hold on this host"),
   NETWORK_POLICY_UNSUPPORTED: row(1, 501, "Use --network-policy off"),
   NOT_SUPPORTED: row(1, 501, "Run `cloche doctor` to see what each backend can do"),

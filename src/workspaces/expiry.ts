@@ -14,11 +14,15 @@ export interface ExpiryOptions {
 const MAX_SLEEP_SECONDS = 60;
 /** Least time before a busy workspace is looked at again. */
 const BUSY_PAUSE_SECONDS = 0.5;
+/** One that could not be removed is tried again after this long: a Docker engine may be away for hours. */
+const RETRY_SECONDS = 60;
 
 /** Deletes a workspace when its time to live has passed since its last activity. One timer, set for the one that is due first. */
 export class Expiry {
   readonly #options: ExpiryOptions;
   #timer: NodeJS.Timeout | undefined;
+  /** When those that could not be removed are tried again. */
+  readonly #retryAt = new Map<string, number>();
   #stopped = false;
 
   constructor(options: ExpiryOptions) {
@@ -42,12 +46,16 @@ export class Expiry {
   }
 
   async #reap(): Promise<void> {
-    for (const stored of this.#options.list()) {
+    const listed = this.#options.list();
+    for (const id of this.#retryAt.keys())
+      if (!listed.some(({ workspaceId }) => workspaceId === id)) this.#retryAt.delete(id);
+    for (const stored of listed) {
       if (this.#expiresAt(stored) > this.#options.now()) continue;
       try {
         this.#options.log.info("a workspace expired", { workspaceId: stored.workspaceId });
         await this.#options.expire(stored.workspaceId);
       } catch (error) {
+        this.#retryAt.set(stored.workspaceId, this.#options.now() + RETRY_SECONDS);
         this.#options.log.error("cannot remove an expired workspace", {
           workspaceId: stored.workspaceId,
           error: String(error),
@@ -60,6 +68,6 @@ export class Expiry {
   #expiresAt({ workspaceId, lastActivityAt, ttlSeconds }: StoredWorkspace): number {
     return this.#options.isBusy(workspaceId)
       ? this.#options.now() + Math.max(ttlSeconds, BUSY_PAUSE_SECONDS)
-      : lastActivityAt + ttlSeconds;
+      : Math.max(lastActivityAt + ttlSeconds, this.#retryAt.get(workspaceId) ?? 0);
   }
 }

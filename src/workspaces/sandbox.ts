@@ -87,6 +87,12 @@ export async function haltSandbox(deps: Dependencies, stored: StoredWorkspace): 
   await getBackend(deps, stored.backend).halt(wallName(stored), sandboxDirectory(deps.home, stored));
 }
 
+/** Throws when one of a workspace's sandboxes cannot be removed now. */
+export async function requireRemovable(deps: Dependencies, { workspaceId, backend }: StoredWorkspace): Promise<void> {
+  for (const generation of generations(deps.home, workspaceId))
+    await getBackend(deps, backend).requireRemovable?.(sandboxDirectory(deps.home, { workspaceId, generation }));
+}
+
 /** Removes every sandbox of a workspace but the one given, whatever state it is in; its folder too when none is. */
 export async function removeSandboxes(deps: Dependencies, stored: StoredWorkspace, except?: number): Promise<void> {
   const backend = getBackend(deps, stored.backend);

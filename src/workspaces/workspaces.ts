@@ -19,7 +19,14 @@ import { moveWorkspace } from "./move-workspace.ts";
 import { adoptWorkspace, takeUpSession } from "./recover.ts";
 import { resetWorkspace } from "./reset-workspace.ts";
 import type { OutputSink } from "./running-command.ts";
-import { getBackend, haltSandbox, removeSandboxes, sandboxDirectory, startSandbox } from "./sandbox.ts";
+import {
+  getBackend,
+  haltSandbox,
+  removeSandboxes,
+  requireRemovable,
+  sandboxDirectory,
+  startSandbox,
+} from "./sandbox.ts";
 import { NO_SECRETS, redactError, type Secrets } from "./secrets.ts";
 import { notRunning } from "./not-running.ts";
 import type { Services } from "./services/services.ts";
@@ -336,6 +343,7 @@ export class Workspaces extends WorkspaceRecords {
     return await this.turns.take(workspaceId, async () => {
       const stored = this.deps.store.findWorkspace(workspaceId);
       if (!stored) return false;
+      if (isVisible(stored)) await requireRemovable(this.deps, stored);
       try {
         this.deps.store.updateWorkspace(workspaceId, { state: "deleting" });
       } catch (error) {

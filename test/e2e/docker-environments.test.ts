@@ -102,6 +102,50 @@ describe("environments of the Docker engine", () => {
     });
   });
 
+  it("dockerfile:FOLDER leaves one image of the last build, with a name, and env prune removes it with the environment", async () => {
+    await withImage(async (at) => {
+      const images = async (...filter: string[]) =>
+        (await docker.engine.docker("images", ...filter, "--format", "{{.Repository}}:{{.Tag}}")).split("\n");
+      const dangling = await images("--filter", "dangling=true");
+      mkdirSync(at.path("df"));
+      writeFileSync(at.path("df/Dockerfile"), `FROM ${IMAGE}\nRUN echo built > /etc/note\nCOPY note /etc/two\n`);
+      for (const note of ["one\n", "another\n"]) {
+        writeFileSync(at.path("df/note"), note);
+        const environment = `dockerfile:${at.path("df")}`;
+        expect(await at.sdk.run({ environment, command: ["/bin/cat", "/etc/note", "/etc/two"] })).toMatchObject({
+          stdout: `built\n${note}`,
+        });
+      }
+      const ours = (await images()).filter((name) => /^cloche\/dockerfile:.*_df-/.test(name));
+      expect(ours).toHaveLength(1);
+      expect(await images("--filter", "dangling=true")).toEqual(dangling);
+      const { backends } = await at.sdk.pruneEnvironments();
+      expect(backends.flatMap(({ removed }) => removed.map(({ name }) => name))).toEqual([`docker image ${ours[0]}`]);
+      expect((await images()).filter((name) => /^cloche\/dockerfile:.*_df-/.test(name))).toEqual([]);
+      expect(await images("--filter", "dangling=true")).toEqual(dangling);
+    });
+  });
+
+  it("a step of a Dockerfile that fails shows what it said, and leaves no container", async () => {
+    await withImage(async (at) => {
+      mkdirSync(at.path("bad"));
+      writeFileSync(at.path("bad/Dockerfile"), `FROM ${IMAGE}\nRUN echo one; cat /nope\n`);
+      const environment = `dockerfile:${at.path("bad")}`;
+      const { code, stderr } = await at.cli(["env", "pull", environment]);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/returned a non-zero code: 1; its last output:.*cat: \/nope: No such file or directory/s);
+      expect(stderr).toContain(`cloche env pull ${environment} --json`);
+      const told = await at.cli(["env", "pull", environment, "--json"]);
+      expect(told.json()).toMatchObject({
+        error: {
+          code: "ENVIRONMENT_BUILD_FAILED",
+          details: { output: expect.arrayContaining(["one", "cat: /nope: No such file or directory"]) as string[] },
+        },
+      });
+      expect(await docker.engine.leftovers()).toEqual([]);
+    });
+  });
+
   it("a Dockerfile that is missing or does not build is told, and leaves nothing", async () => {
     await withImage(async (at) => {
       mkdirSync(at.path("bad"));

@@ -82,6 +82,22 @@ describe("an engine that cannot be used", () => {
     );
   });
 
+  it("is named by a variable that was changed: the daemon has the old one, and the hint's command helps", async () => {
+    await withDocker(
+      async (at) => {
+        const create = () => at.cli(["workspace", "create", "host", "--json"]);
+        await create();
+        Object.assign(at.env, docker.engine.env);
+        expect((await create()).json()).toMatchObject({
+          error: { hint: expect.stringMatching(/set DOCKER_HOST .* `cloche daemon stop`$/) as string },
+        });
+        await at.cli(["daemon", "stop"]);
+        expect((await create()).code).toBe(0);
+      },
+      { DOCKER_HOST: "unix:///nowhere/docker.sock" },
+    );
+  });
+
   it("refuses: an authorization plugin's word is passed on", async () => {
     await withStandIn(
       () => ({ status: 403, body: { message: "authorization denied by plugin keeper" } }),
@@ -138,8 +154,12 @@ describe("an engine that cannot be used", () => {
   });
 });
 
-/** A socket before the real engine: kills the engine as soon as it has been sent a call that matches, once. */
-async function killingEngineAt(call: RegExp, body: (at: Installation) => Promise<void>): Promise<void> {
+/** A socket before the real engine: kills the engine as soon as it has been sent a call that matches, once; or before it gets that call. */
+async function killingEngineAt(
+  call: RegExp,
+  body: (at: Installation) => Promise<void>,
+  options: { before?: boolean; whenBack?: (at: Installation) => Promise<void> } = {},
+): Promise<void> {
   await withDocker(async (at) => {
     const path = at.path("k.sock");
     let killed: Promise<void> | undefined;
@@ -151,8 +171,9 @@ async function killingEngineAt(call: RegExp, body: (at: Installation) => Promise
       ] as const)
         from.once("error", () => to.destroy()).once("close", () => to.destroy());
       client.on("data", (chunk: Buffer) => {
-        engine.write(chunk);
-        if (killed === undefined && call.test(chunk.toString("latin1"))) killed = docker.engine.kill();
+        const isIt = killed === undefined && call.test(chunk.toString("latin1"));
+        if (!isIt || options.before !== true) engine.write(chunk);
+        if (isIt) killed = docker.engine.kill();
       });
       engine.pipe(client);
     });
@@ -165,6 +186,7 @@ async function killingEngineAt(call: RegExp, body: (at: Installation) => Promise
       await killed;
       await docker.engine.revive();
       try {
+        await options.whenBack?.(at);
         // What the engine had made goes when it is back.
         expect((await at.cli(["run", "--", "echo", "back"])).stdout).toBe("back\n");
         await eventually(async () => expect(await docker.engine.leftovers()).toEqual([]));
@@ -200,6 +222,32 @@ describe("an engine that dies", () => {
     },
   );
 
+  it("in the middle of a delete: the workspace says so, its files are there, and a second delete finishes it", async () => {
+    let id = "";
+    await killingEngineAt(
+      /^DELETE \S*\/containers\//,
+      async (at) => {
+        id = (await at.sdk.createWorkspace({ environment: "host" })).workspace_id;
+        await at.sdk.execWorkspace(id, { command: "echo kept > file" });
+        await at.sdk.createSnapshot(id, "s");
+        await expect(at.sdk.deleteWorkspace(id)).rejects.toMatchObject({ code: "BACKEND_UNAVAILABLE" });
+        expect(await at.sdk.statusWorkspace(id)).toMatchObject({
+          state: "failed",
+          state_reason: expect.stringMatching(/^it could not be removed: .*Docker engine/) as string,
+        });
+      },
+      {
+        before: true,
+        whenBack: async ({ sdk }) => {
+          await sdk.resetWorkspace(id, { snapshot: "s" });
+          expect((await sdk.execWorkspace(id, { command: "cat file" })).stdout).toBe("kept\n");
+          await sdk.deleteWorkspace(id);
+          expect((await sdk.listWorkspaces()).count).toBe(0);
+        },
+      },
+    );
+  });
+
   it("in the middle of a command: the command runs to its end, and its caller has all of it", async () => {
     await withDocker(async (at) => {
       const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
@@ -220,21 +268,30 @@ describe("an engine that dies", () => {
     });
   });
 
-  it("takes no sandbox with it: commands go on, and a delete waits for its return", async () => {
+  it("takes no sandbox with it: commands go on, and a delete changes nothing until its return", async () => {
     await withDocker(async (at) => {
       const { workspace_id: id } = await at.sdk.createWorkspace({ environment: "host" });
+      const { workspace_id: resting } = await at.sdk.createWorkspace({ environment: "host" });
+      await at.sdk.execWorkspace(resting, { command: "echo kept > file" });
+      await at.sdk.stopWorkspace(resting);
       await docker.engine.kill();
       try {
         expect((await at.sdk.execWorkspace(id, { command: "echo on" })).stdout).toBe("on\n");
         await expect(at.sdk.createWorkspace({ environment: "host" })).rejects.toMatchObject({
           code: "BACKEND_UNAVAILABLE",
         });
-        expect((await at.sdk.listWorkspaces()).count).toBe(1);
-        await expect(at.sdk.deleteWorkspace(id)).rejects.toMatchObject({ code: "BACKEND_UNAVAILABLE" });
+        expect((await at.sdk.listWorkspaces()).count).toBe(2);
+        for (const one of [id, resting])
+          await expect(at.sdk.deleteWorkspace(one)).rejects.toMatchObject({ code: "BACKEND_UNAVAILABLE" });
+        expect(await at.sdk.statusWorkspace(id)).toMatchObject({ state: "started", state_reason: null });
+        expect((await at.sdk.execWorkspace(id, { command: "echo still" })).stdout).toBe("still\n");
+        expect(await at.sdk.statusWorkspace(resting)).toMatchObject({ state: "stopped", state_reason: null });
       } finally {
         await docker.engine.revive();
       }
-      await at.sdk.deleteWorkspace(id);
+      await at.sdk.startWorkspace(resting);
+      expect((await at.sdk.execWorkspace(resting, { command: "cat file" })).stdout).toBe("kept\n");
+      for (const one of [id, resting]) await at.sdk.deleteWorkspace(one);
       await expectNothingLeft(at);
     });
   });

@@ -175,6 +175,58 @@ describe("env prune and the images of the backend docker", () => {
   });
 });
 
+describe("env prune and the images of another cache in the same engine", () => {
+  const docker = useDockerEngine();
+
+  it("leaves them, and those of no cache, also while nobody stands on them", async () => {
+    const env = { ...docker.engine.env, CLOCHE_BACKEND: "docker" };
+    const [mine, theirs] = [new Pair(env), new Pair(env)];
+    const images = async () =>
+      (await docker.engine.docker("images", "--format", "{{.Repository}}:{{.Tag}}", "cloche/environment"))
+        .split("\n")
+        .filter(Boolean)
+        .sort();
+    try {
+      for (const { one } of [mine, theirs]) {
+        const { workspace_id: id } = await one.sdk.createWorkspace({ environment: "host" });
+        await one.sdk.deleteWorkspace(id);
+      }
+      const both = await images();
+      expect(both).toHaveLength(2);
+      // Of a version that did not say whose it was.
+      const old = "cloche/environment:host-0123456789ab-shifted";
+      await docker.engine.docker(
+        "build",
+        "--quiet",
+        "--tag",
+        old,
+        "--label",
+        "cloche.environment=host",
+        emptyImage(mine),
+      );
+      const removed = await mine.prune("docker");
+      expect(removed).toHaveLength(1);
+      const left = [...both.filter((name) => !removed.includes(`docker image ${name}`)), old].sort();
+      expect(await images()).toEqual(left);
+      expect(left).toHaveLength(2);
+      expect(await mine.prune("docker")).toEqual([]);
+      expect(await theirs.prune("docker")).toHaveLength(1);
+      expect(await images()).toEqual([old]);
+    } finally {
+      for (const pair of [mine, theirs]) await pair[Symbol.asyncDispose]();
+    }
+    expect(await docker.engine.leftovers()).toEqual([]);
+  });
+});
+
+/** A folder with a Dockerfile of nothing. */
+function emptyImage({ one }: Pair): string {
+  const folder = one.path("empty");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "Dockerfile"), "FROM scratch\nCOPY Dockerfile /\n");
+  return folder;
+}
+
 describe("env prune and the copies of the backend smolmachines", () => {
   it("leaves one that a machine of any home was made from, and all of them when smolvm does not tell", async () => {
     const smolvm = new SmolvmStandIn();

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -62,18 +62,21 @@ describe("an image that was made to attack the host", () => {
     await withImage(
       () => "echo one > etc/version",
       async (at) => {
-        const home = createHash("sha256").update(at.home).digest("hex").slice(0, 10);
+        const hashOf = (path: string) => createHash("sha256").update(path).digest("hex").slice(0, 10);
+        const [home, cache] = [hashOf(at.home), hashOf(realpathSync(at.env["CLOCHE_CACHE"] ?? ""))];
+        const theirs = `theirs:1-shifted-${cache}`; // ends as ours do
         const labels = {
           "cloche.home": home,
           "cloche.workspace": "ws-0",
           "cloche.directory": "/nowhere",
           "cloche.export": "/nowhere",
           "cloche.environment": `docker:${IMAGE}`,
+          "cloche.cache": cache,
         };
         const changes = Object.entries(labels).flatMap(([name, value]) => ["--change", `LABEL ${name}=${value}`]);
         const tar = at.path("other.tar");
         await docker.engine.docker("save", "-o", tar, IMAGE); // any tar will do as a file system
-        for (const tag of [`theirs:1-shifted`, IMAGE]) await docker.engine.docker("import", ...changes, tar, tag);
+        for (const tag of [theirs, IMAGE]) await docker.engine.docker("import", ...changes, tar, tag);
         await docker.engine.docker("create", "--name", "theirs", IMAGE, "/x");
         // Builds the environment, imports it, and looks for what was left in the engine.
         const create = () => at.sdk.createWorkspace({ environment: `docker:${IMAGE}`, backend: "docker" });
@@ -84,11 +87,11 @@ describe("an image that was made to attack the host", () => {
         await docker.engine.docker("import", ...changes, "--change", "LABEL more=1", tar, IMAGE); // other content, so older images go
         await create();
         expect((await docker.engine.docker("ps", "-a", "--format", "{{.Names}}")).split("\n")).toContain("theirs");
-        expect(await docker.engine.docker("images", "--format", "{{.Repository}}:{{.Tag}}")).toContain(
-          "theirs:1-shifted",
-        );
+        expect(await docker.engine.docker("images", "--format", "{{.Repository}}:{{.Tag}}")).toContain(theirs);
+        await at.sdk.pruneEnvironments();
+        expect(await docker.engine.docker("images", "--format", "{{.Repository}}:{{.Tag}}")).toContain(theirs);
         await docker.engine.docker("rm", "theirs");
-        await docker.engine.docker("rmi", "theirs:1-shifted");
+        await docker.engine.docker("rmi", theirs);
       },
     );
   });

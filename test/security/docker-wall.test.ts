@@ -136,7 +136,13 @@ describe("G-21 run by a user other than root", () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "cl-g21u-")));
     const idMap = currentIdMap(USER, USER);
     const env = { ...process.env, ...engine.env, XDG_RUNTIME_DIR: join(folder, "run") };
-    const backend = new DockerBackend({ home: join(folder, "h"), idMap, log: silentLog, env });
+    const backend = new DockerBackend({
+      home: join(folder, "h"),
+      cache: join(folder, "c"),
+      idMap,
+      log: silentLog,
+      env,
+    });
     const rootfs = await createEnvironments({ cachePath: join(folder, "c"), idMap, log: silentLog }).ensure("host", {});
     const directory = join(folder, "g1");
     mkdirSync(join(folder, "base"));

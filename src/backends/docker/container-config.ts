@@ -35,7 +35,7 @@ const DOOR = `${GUEST_FOLDER}/door`;
  * stopped sandbox has left in the folders above. What is at this path runs as the host's root (G-21).
  */
 const PROGRAM = `${GUEST_FOLDER}/mounted/last/guest`;
-const WORK = `${GUEST_FOLDER}/work`;
+const WORK = `${GUEST_FOLDER}/scratch`;
 
 /** Where an engine mounts files of its own, with the name servers of the host in them, or leaves empty ones. */
 export const NAME_FILES = ["etc/hosts", "etc/hostname", "etc/resolv.conf"];

@@ -39,6 +39,7 @@ import { UsableEngines } from "./usable-engines.ts";
 
 export interface DockerBackendOptions {
   readonly home: string;
+  readonly cache: string;
   readonly idMap: IdMap;
   readonly log: Log;
   readonly env?: NodeJS.ProcessEnv;
@@ -58,7 +59,7 @@ export class DockerBackend implements Backend {
   /** Folders of sandboxes that are being made. */
   readonly #starting = new Set<string>();
 
-  constructor({ home, idMap, log, env = process.env }: DockerBackendOptions) {
+  constructor({ home, cache, idMap, log, env = process.env }: DockerBackendOptions) {
     // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
     const guardedSystem = idMap.kind === "shifted";
     this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem };
@@ -66,7 +67,7 @@ export class DockerBackend implements Backend {
     this.#idMap = idMap;
     this.#log = log;
     this.#env = env;
-    this.#images = new EnvironmentImages(idMap.kind, log);
+    this.#images = new EnvironmentImages(cache, idMap.kind, log);
     const isNeeded = (directory: string) => existsSync(directory) || this.#starting.has(directory);
     this.#engines = new UsableEngines(env, (engine) => void removeOrphans(engine, home, isNeeded, log));
   }
@@ -144,6 +145,12 @@ export class DockerBackend implements Backend {
     if (process)
       await new DockerWall(directory, { kind: "docker", ...process, address, container: name }, { engine }).stop();
     else await engine.killContainer(name);
+  }
+
+  async requireRemovable(directory: string): Promise<void> {
+    const record = readEngineRecord(directory);
+    if (!record) return;
+    await orRemoveFailure(record.name, DockerEngine.at(record.address, this.#env).ping());
   }
 
   async remove(workspaceId: string, directory: string): Promise<void> {
@@ -228,9 +235,13 @@ export class DockerBackend implements Backend {
 
 /** The volume can only go after the container that mounts it. */
 async function removeFromEngine(engine: DockerEngine, name: string): Promise<void> {
+  await orRemoveFailure(name, engine.removeContainer(name));
+  await orRemoveFailure(name, engine.removeVolume(name));
+}
+
+async function orRemoveFailure(name: string, call: Promise<void>): Promise<void> {
   try {
-    await engine.removeContainer(name);
-    await engine.removeVolume(name);
+    await call;
   } catch (error) {
     throw isRefusal(error) ? refused(`Cannot remove the container ${name}`, error) : error;
   }

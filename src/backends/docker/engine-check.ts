@@ -1,5 +1,6 @@
 import { hostname, release } from "node:os";
 import { basename } from "node:path";
+import { settingHost } from "../../docker-engine/endpoint.ts";
 import type { DockerEngine, EngineInfo } from "../../docker-engine/engine.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { LimitHealth } from "../../model/health.ts";
@@ -15,7 +16,7 @@ export function requireSameHost(engine: DockerEngine, info: EngineInfo): void {
     "BACKEND_UNAVAILABLE",
     `The Docker engine at ${address} runs on another machine ("${info.Name}", ${info.OperatingSystem})`,
     {
-      hint: "Run cloche on that machine, or set DOCKER_HOST to an engine on this one (apt-get install docker.io)",
+      hint: `Run cloche on that machine, or install an engine on this one (apt-get install docker.io), ${settingHost("it")}`,
       details: { address, name: info.Name, kernel: info.KernelVersion },
     },
   );
@@ -25,7 +26,7 @@ export function requireSameHost(engine: DockerEngine, info: EngineInfo): void {
 export function requireRootfulEngine(engine: DockerEngine, info: EngineInfo): void {
   if (!info.SecurityOptions?.some((option) => option.startsWith("name=rootless"))) return;
   throw failure("BACKEND_UNAVAILABLE", `The Docker engine at ${engine.endpoint.address} is rootless`, {
-    hint: "Use the backend container, which is rootless by itself, or set DOCKER_HOST to the system's engine",
+    hint: `Use the backend container, which is rootless by itself, or ${settingHost("the system's engine")}`,
   });
 }
 

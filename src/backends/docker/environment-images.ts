@@ -4,29 +4,28 @@ import type { IdMap } from "../../base/id-map.ts";
 import type { Log } from "../../base/log.ts";
 import type { PrepareOptions, Removed } from "../../contracts/backend.ts";
 import type { Rootfs } from "../../contracts/environment.ts";
+import { CacheImages } from "../../docker-engine/cache-images.ts";
 import type { DockerEngine } from "../../docker-engine/engine.ts";
 import { isRefusal, refused } from "../../docker-engine/engine-failure.ts";
 import { failure } from "../../model/error-codes.ts";
-import { ANY_ENVIRONMENT, environmentLabels } from "./labels.ts";
-
-const REPOSITORY = "cloche/environment";
-const DIGEST_LENGTH = 12;
-const NAME_LENGTH = 60;
 
 /** Environments as images of an engine: imported once for each content, with the owners that the files have on the host. */
 export class EnvironmentImages {
-  readonly #kind: IdMap["kind"];
+  readonly #images: CacheImages;
+  /** What Dockerfiles were built to on the way to an environment; kept while it is there, so that the next build finds its steps. */
+  readonly #built: CacheImages;
   readonly #log: Log;
   /** Under way or done, by engine and image. */
   readonly #imports = new Map<string, Promise<void>>();
 
-  constructor(kind: IdMap["kind"], log: Log) {
-    this.#kind = kind;
+  constructor(cachePath: string, kind: IdMap["kind"], log: Log) {
+    this.#images = new CacheImages({ cachePath, kind, repository: "cloche/environment" });
+    this.#built = new CacheImages({ cachePath, kind, repository: "cloche/dockerfile" });
     this.#log = log;
   }
 
-  reference({ name, digest }: Pick<Rootfs, "name" | "digest">): string {
-    return `${REPOSITORY}:${this.#tag(name, digest)}`;
+  reference(rootfs: Rootfs): string {
+    return this.#images.reference(rootfs);
   }
 
   /** The image's name, once the engine has it. */
@@ -54,20 +53,11 @@ export class EnvironmentImages {
     this.#imports.delete(`${engine.endpoint.address} ${this.reference(rootfs)}`);
   }
 
-  /** Removes the images of environments whose digest is not among these; one that a container stands on stays, whoever's it is. */
+  /** Removes the images of environments of this cache whose digest is not among these; one that a container stands on stays, whoever's it is. */
   async prune(engine: DockerEngine, digests: ReadonlySet<string>): Promise<Removed[]> {
-    const kept = new Set([...digests].map((digest) => this.#ending(digest)));
-    const isOld = (tag: string) =>
-      tag.startsWith(`${REPOSITORY}:`) && tag.endsWith(`-${this.#kind}`) && !kept.has(endingOf(tag));
-    const removed: Removed[] = [];
-    for (const { RepoTags, Size } of await engine.listImages(ANY_ENVIRONMENT)) {
-      for (const tag of (RepoTags ?? []).filter(isOld)) {
-        if (!(await removeUnlessUsed(engine, tag))) continue;
-        this.#imports.delete(`${engine.endpoint.address} ${tag}`);
-        removed.push({ name: `docker image ${tag}`, sizeBytes: Size });
-      }
-    }
-    return removed;
+    const removed = [...(await this.#images.prune(engine, digests)), ...(await this.#built.prune(engine, digests))];
+    for (const { reference } of removed) this.#imports.delete(`${engine.endpoint.address} ${reference}`);
+    return removed.map(({ reference, sizeBytes }) => ({ name: `docker image ${reference}`, sizeBytes }));
   }
 
   async #import(engine: DockerEngine, rootfs: Rootfs, { progress, signal }: PrepareOptions): Promise<void> {
@@ -75,9 +65,9 @@ export class EnvironmentImages {
     progress?.({ step: `importing ${rootfs.name} into the Docker engine` });
     const started = performance.now();
     const image = {
-      repository: REPOSITORY,
-      tag: this.#tag(rootfs.name, rootfs.digest),
-      labels: environmentLabels(rootfs.name),
+      repository: this.#images.repository,
+      tag: this.#images.tag(rootfs),
+      labels: this.#images.labels(rootfs.name),
     };
     try {
       const tar = packRootfs(rootfs.root);
@@ -93,44 +83,11 @@ export class EnvironmentImages {
 
   /** Images of earlier contents; one that a container stands on stays. */
   async #removeOlder(engine: DockerEngine, rootfs: Rootfs): Promise<void> {
-    const current = this.reference(rootfs);
     try {
-      for (const { RepoTags } of await engine.listImages(environmentLabels(rootfs.name)))
-        for (const tag of RepoTags ?? []) if (tag !== current && this.#isOurs(tag)) await removeUnlessUsed(engine, tag);
+      await this.#images.removeOlder(engine, rootfs);
     } catch (error) {
       this.#log.warn("cannot remove older images", { environment: rootfs.name, reason: messageOf(error) });
     }
-  }
-
-  /** SECURITY: an image that was made from one of ours has its label too, and is somebody else's (G-21). */
-  #isOurs(tag: string): boolean {
-    return tag.startsWith(`${REPOSITORY}:`) && tag.endsWith(`-${this.#kind}`);
-  }
-
-  #tag(name: string, digest: string): string {
-    const safe = name
-      .replace(/[^A-Za-z0-9.]/g, "_")
-      .replace(/^\.+/, "")
-      .slice(0, NAME_LENGTH);
-    return `${safe}-${this.#ending(digest)}`;
-  }
-
-  #ending(digest: string): string {
-    return `${digest.slice(0, DIGEST_LENGTH)}-${this.#kind}`;
-  }
-}
-
-/** Of a tag: the digest and the kind. A name has no dash. */
-const endingOf = (tag: string): string => tag.split("-").slice(-2).join("-");
-
-/** Whether it is gone. */
-async function removeUnlessUsed(engine: DockerEngine, reference: string): Promise<boolean> {
-  try {
-    await engine.removeImage(reference);
-    return true;
-  } catch (error) {
-    if (!isRefusal(error, 409)) throw error;
-    return false;
   }
 }
 

@@ -5,7 +5,6 @@ import type { Labels } from "../../docker-engine/engine.ts";
 const HOME = "cloche.home";
 const WORKSPACE = "cloche.workspace";
 const DIRECTORY = "cloche.directory";
-const ENVIRONMENT = "cloche.environment";
 
 /** Two homes may share one engine: each knows its own by this. */
 export const homeId = (home: string): string => createHash("sha256").update(home).digest("hex").slice(0, 10);
@@ -22,11 +21,6 @@ export const containerLabels = (home: string, workspaceId: string, directory: st
   [WORKSPACE]: workspaceId,
   [DIRECTORY]: directory,
 });
-
-export const environmentLabels = (name: string): Labels => ({ [ENVIRONMENT]: name });
-
-/** Finds the images of all environments. */
-export const ANY_ENVIRONMENT = { [ENVIRONMENT]: undefined };
 
 /** The folder of the sandbox that something belongs to. */
 export const directoryOf = (labels: Labels | null): string | undefined => labels?.[DIRECTORY];
