@@ -7,11 +7,23 @@ export default defineConfig({
       {
         test: {
           name: "sandbox",
-          include: ["test/{parity,e2e,security,guest}/**/*.test.ts"],
+          include: ["test/{e2e,security,guest}/**/*.test.ts"],
           globalSetup: ["test/helpers/global-setup.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: "parity",
+          include: ["test/parity/**/*.test.ts"],
+          globalSetup: ["test/helpers/global-setup.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          // Most of the time one backend waits for another: two side by side, each with a home of its own, when all else is done.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

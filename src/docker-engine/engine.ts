@@ -104,19 +104,15 @@ export class DockerEngine {
     await unlessMissing(this.#client.call("DELETE", `/images/${encodeURI(reference)}`));
   }
 
-  /** Gives its id. */
-  async createContainer(name: string, body: object, signal?: AbortSignal): Promise<string> {
-    const { Id } = await this.#client.call<{ Id: string }>("POST", "/containers/create", {
-      query: { name },
-      body,
-      signal,
-    });
+  /** Gives its id. Not to be cancelled: an engine whose client goes away finishes all the same, and nobody would know what is there. */
+  async createContainer(name: string, body: object): Promise<string> {
+    const { Id } = await this.#client.call<{ Id: string }>("POST", "/containers/create", { query: { name }, body });
     return Id;
   }
 
-  /** No error when it runs already. */
-  async startContainer(id: string, signal?: AbortSignal): Promise<void> {
-    await this.#client.call("POST", `/containers/${id}/start`, { signal });
+  /** No error when it runs already. Not to be cancelled either. */
+  async startContainer(id: string): Promise<void> {
+    await this.#client.call("POST", `/containers/${id}/start`);
   }
 
   /** No error when it is gone or does not run. */

@@ -63,7 +63,7 @@ export async function exportImage(
     progress({ step: "exporting the image" });
     await removeAbandoned(engine);
     const body = { Image: imageId, Entrypoint: ["/"], Cmd: [], Labels: { [EXPORT]: scratch }, NetworkDisabled: true };
-    const container = await engine.createContainer(`${NAME_PREFIX}${randomName(10)}`, body, signal);
+    const container = await engine.createContainer(`${NAME_PREFIX}${randomName(10)}`, body);
     try {
       await pipeline(await engine.exportContainer(container, signal), createWriteStream(tar, { mode: 0o600 }), {
         ...(signal && { signal }),

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, request } from "node:http";
 import { connect, createServer as createSocketServer } from "node:net";
 import { hostname, release } from "node:os";
 import { describe, expect, it } from "vitest";
@@ -73,6 +73,67 @@ async function withStandIn(
     }
   });
 }
+
+/** The real engine behind a socket that goes on with a call when nobody waits for it any more, and tells of new containers. */
+async function withToldEngine(
+  body: (at: Installation, asked: Promise<void>, made: Promise<void>) => Promise<void>,
+): Promise<void> {
+  await withInstallation(async (at) => {
+    const path = at.path("e.sock");
+    const socketPath = (docker.engine.env["DOCKER_HOST"] ?? "").replace("unix://", "");
+    let tellAsked: () => void = () => undefined;
+    let tellMade: () => void = () => undefined;
+    let isBeingMade = false;
+    const asked = new Promise<void>((done) => (tellAsked = done));
+    const made = new Promise<void>((done) => (tellMade = done));
+    const server = createServer((incoming, outgoing) => {
+      const { method, url, headers } = incoming;
+      const isNew = /containers\/create/.test(url ?? "");
+      const chunks: Buffer[] = [];
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+      incoming.once("end", () => {
+        // Before it is there, the engine knows nothing of it: how long that takes is chance.
+        if (isBeingMade && method !== "GET") {
+          outgoing.writeHead(404).end('{"message":"No such container"}');
+          return;
+        }
+        if (isNew) isBeingMade = true;
+        const call = request({ socketPath, path: url, method, headers }, (answer) => {
+          if (isNew) {
+            isBeingMade = false;
+            tellMade();
+          }
+          outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+          answer.pipe(outgoing);
+        });
+        call.on("error", () => outgoing.destroy());
+        if (isNew) call.once("finish", tellAsked);
+        call.end(Buffer.concat(chunks));
+      });
+    });
+    await new Promise<void>((done) => server.listen(path, done));
+    try {
+      Object.assign(at.env, { DOCKER_HOST: `unix://${path}`, CLOCHE_BACKEND: "docker" });
+      await body(at, asked, made);
+    } finally {
+      await at.sdk.stopDaemon();
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+      rmSync(path, { force: true });
+    }
+  });
+}
+
+it("a create that is cancelled while the engine makes the container leaves none", async () => {
+  await withToldEngine(async (at, asked, made) => {
+    const cancel = new AbortController();
+    const creating = at.sdk.createWorkspace({ environment: "host", signal: cancel.signal });
+    void asked.then(() => cancel.abort());
+    await expect(creating).rejects.toMatchObject({ code: "CANCELLED" });
+    await made;
+    await eventually(() => expectNothingLeft(at));
+  });
+});
 
 describe("an engine that cannot be used", () => {
   it("is not running: create and doctor say so and what to do", async () => {

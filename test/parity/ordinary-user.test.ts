@@ -19,7 +19,7 @@ const TARGETS: readonly Target[] = [
   { backend: "docker", topics: [], options: { engine: true } },
   {
     backend: "smolmachines",
-    topics: ["life", "snapshots", "isolation", "adoption", "moving"],
+    topics: ["life", "moving"],
     options: { machines: true },
   },
 ];

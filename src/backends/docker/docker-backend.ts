@@ -113,7 +113,8 @@ export class DockerBackend implements Backend {
       writeEngineRecord(directory, { address: engine.endpoint.address, name });
       makeLinks(this.#links(name), spec);
       const container = await this.#container(engine, spec, name, signal);
-      await engine.startContainer(container, signal);
+      if (signal?.aborted) throw failure("CANCELLED", "Starting the container was cancelled");
+      await engine.startContainer(container);
       return await this.#greet(engine, container, spec, signal);
     } catch (error) {
       if (isClocheError(error) && error.code === "BACKEND_UNAVAILABLE") {
@@ -192,14 +193,14 @@ export class DockerBackend implements Backend {
     const image = this.#images.reference(spec.rootfs);
     const body = containerConfig({ spec, idMap: this.#idMap, image, name, labels, links: this.#links(name) });
     try {
-      return await engine.createContainer(name, body, signal);
+      return await engine.createContainer(name, body);
     } catch (error) {
       if (isRefusal(error, 409)) return name;
       // Somebody has removed the image since it was imported.
       if (!isRefusal(error, 404) || !/no such image/i.test(error.message)) throw error;
       this.#images.forget(engine, spec.rootfs);
       await this.#images.ensure(engine, spec.rootfs, { signal, progress: spec.progress });
-      return await engine.createContainer(name, body, signal);
+      return await engine.createContainer(name, body);
     }
   }
 
