@@ -57,8 +57,9 @@ export async function measureVm({ installation, docker, rounds, say }) {
     },
   });
   const samples = { ...first, ...second };
-  const memory = await idleMemory(installation, create);
-  await cloche.deleteWorkspace(id);
+  const made = [id];
+  const memory = await idleMemory(installation, async () => made.push(await create()));
+  for (const one of made) await cloche.deleteWorkspace(one);
   const of = (/** @type {string} */ name) => samples[name] ?? [];
   const alone = { peer: "-", peer_p50: null, ratio: null };
   return [
@@ -113,17 +114,19 @@ async function whenReady(work) {
   return await work();
 }
 
-/** What one more machine adds that has run nothing. @param {import("../installation.mjs").Installation} installation @param {() => Promise<string>} create */
-async function idleMemory({ cloche, daemonPid }, create) {
+/** What one more machine adds that has run nothing, when the next one waits again. @param {import("../installation.mjs").Installation} installation @param {() => Promise<unknown>} create */
+async function idleMemory({ daemonPid }, create) {
   const daemon = await daemonPid();
-  const emulators = () => descendants(daemon).filter((pid) => commandOf(pid).includes("qemu-system"));
-  const before = new Set(emulators());
-  const id = await create();
-  const mib = emulators()
-    .filter((pid) => !before.has(pid))
-    .reduce((sum, pid) => sum + privateKib(pid) / 1024, 0);
-  await cloche.deleteWorkspace(id);
-  return mib;
+  const allMib = () =>
+    descendants(daemon)
+      .filter((pid) => commandOf(pid).includes("qemu-system"))
+      .reduce((sum, pid) => sum + privateKib(pid) / 1024, 0);
+  const settle = () => setTimeout(2 * READY_MS);
+  await settle();
+  const before = allMib();
+  await create();
+  await settle();
+  return allMib() - before;
 }
 
 /** @param {() => Promise<unknown>} work */
