@@ -21,7 +21,7 @@ export default defineConfig({
           globalSetup: ["test/helpers/global-setup.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          // Most of the time one backend waits for another: two side by side, each with a home of its own, when all else is done.
+          // A backend waits most of the time: two side by side, each with a home of its own, and beside no other test.
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
