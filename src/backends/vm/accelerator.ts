@@ -14,7 +14,6 @@ import type { DiskImages } from "./disk-images.ts";
 import { emulatorUser } from "./emulator-user.ts";
 import { whyNoKvm } from "./kvm-device.ts";
 import { launchMachine, whileItLives } from "./machine-process.ts";
-import { PRIVATE_MEMORY } from "./private-memory.ts";
 import { type Accelerator, CONTROL_SOCKET, machineCommand } from "./qemu-arguments.ts";
 import type { Qemu } from "./qemu.ts";
 import type { VmCache } from "./vm-cache.ts";
@@ -97,14 +96,7 @@ async function tryToBoot(
     if (user !== undefined) await chown(memory, user, user);
     const files = { memory, disk, environment: empty, seed: empty, oldDisk: disk };
     const shape = { accelerator, memMib: PROBE_MIB, vcpuCount: 1 };
-    const command = machineCommand({
-      qemu: qemu.program,
-      shape,
-      files,
-      boot,
-      state: undefined,
-      library: PRIVATE_MEMORY,
-    });
+    const command = machineCommand({ qemu: qemu.program, shape, files, boot });
     const machine = await launchMachine(folder, command, user);
     try {
       const most = PROBE_MS[accelerator];

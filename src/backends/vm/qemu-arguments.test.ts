@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { PRIVATE_MEMORY } from "./private-memory.ts";
 import { type MachineOptions, machineCommand } from "./qemu-arguments.ts";
 
 const options: MachineOptions = {
@@ -7,7 +8,6 @@ const options: MachineOptions = {
   files: { memory: "/m", environment: "/e", disk: "/d", seed: "/s", oldDisk: "/o" },
   boot: { digest: "x", kernel: "/k", initrd: "/i", kernelHead: "/h" },
   state: "/state",
-  library: "/lib.so",
 };
 
 /** Name of what the launcher opens as that descriptor, and how. */
@@ -30,7 +30,7 @@ describe("machineCommand()", () => {
     const { launcher, stateFd, env } = machineCommand(options);
     expect(passed(launcher, 10)).toEqual(["--read", "/m"]);
     expect(env["PRIVATE_MEMORY_FILE"]).toBe("/proc/self/fd/10");
-    expect(passed(launcher, Number(env["LD_PRELOAD"]?.split("/").at(-1)))).toEqual(["--read", "/lib.so"]);
+    expect(passed(launcher, Number(env["LD_PRELOAD"]?.split("/").at(-1)))).toEqual(["--read", PRIVATE_MEMORY]);
     expect(passed(launcher, stateFd)).toEqual(["--read", "/state"]);
     const written = launcher.flatMap((word, at) => (word === "--write" ? [launcher[at + 1]] : []));
     expect(written).toEqual(["/d", "/o"]);

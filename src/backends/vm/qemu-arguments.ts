@@ -1,5 +1,6 @@
 import type { BootFiles } from "./boot-files.ts";
 import { kvmGroup } from "./kvm-device.ts";
+import { PRIVATE_MEMORY } from "./private-memory.ts";
 
 export type Accelerator = "kvm" | "tcg";
 
@@ -44,9 +45,7 @@ export interface MachineOptions {
   readonly files: MachineFiles;
   readonly boot: BootFiles;
   /** A state to load instead of booting. */
-  readonly state: string | undefined;
-  /** What makes the memory private. */
-  readonly library: string;
+  readonly state?: string | undefined;
 }
 
 /** Collects descriptors and their numbers. */
@@ -62,12 +61,12 @@ class Passed {
 
 /** How a machine is started. A machine that was frozen is thawed with the same devices, so both are told here. */
 export function machineCommand(options: MachineOptions): MachineCommand {
-  const { qemu, shape, files, boot, state, library } = options;
+  const { qemu, shape, files, boot, state } = options;
   const passed = new Passed();
   const thaws = state !== undefined;
   const memoryPath = `/proc/self/fd/${passed.add(thaws ? "--read" : "--write", files.memory)}`;
   const listening = (name: string) => passed.add("--listen", name);
-  const preload = `/proc/self/fd/${passed.add("--read", library)}`;
+  const preload = `/proc/self/fd/${passed.add("--read", PRIVATE_MEMORY)}`;
   // prettier-ignore
   const program = [
     qemu, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",

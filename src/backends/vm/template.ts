@@ -19,7 +19,6 @@ import { CONTROL_SOCKET, type MachineShape, QMP_SOCKET, guestSocket, machineComm
 import { Qmp } from "./qmp.ts";
 import type { Qemu } from "./qemu.ts";
 import { saveState } from "./save-state.ts";
-import { PRIVATE_MEMORY } from "./private-memory.ts";
 import type { VmCache } from "./vm-cache.ts";
 import { warmUp } from "./warm-up.ts";
 
@@ -130,14 +129,7 @@ async function freezeMachine(
   const user = emulatorUser(folder, idMap);
   if (user !== undefined) await chown(memory, user, user);
   const files = { memory, environment, disk, seed: empty, oldDisk: unused };
-  const command = machineCommand({
-    qemu: qemu.program,
-    shape,
-    files,
-    boot,
-    state: undefined,
-    library: PRIVATE_MEMORY,
-  });
+  const command = machineCommand({ qemu: qemu.program, shape, files, boot });
   const machine = await launchMachine(folder, command, user);
   const abort = () => void machine.process.kill();
   signal?.addEventListener("abort", abort, { once: true });

@@ -13,7 +13,6 @@ import { GuestPorts } from "./guest-ports.ts";
 import type { MachineFolder } from "./machine-folder.ts";
 import { loadOwnMemory } from "./machine-memory.ts";
 import { type Launched, type MachineProcess, launchMachine, whileItLives } from "./machine-process.ts";
-import { PRIVATE_MEMORY } from "./private-memory.ts";
 import { CONTROL_SOCKET, GUEST_PORTS, type MachineShape, QMP_SOCKET, machineCommand } from "./qemu-arguments.ts";
 import { Qmp } from "./qmp.ts";
 import { loadState } from "./save-state.ts";
@@ -115,7 +114,7 @@ async function launch(
     oldDisk: restarted ? folder.disk : folder.unused,
   };
   const { shape, state } = frozen;
-  const command = machineCommand({ qemu, shape, files, boot, state, library: PRIVATE_MEMORY });
+  const command = machineCommand({ qemu, shape, files, boot, state });
   const machine = await launchMachine(folder.emulator, command, emulatorUser(name, idMap));
   return { machine, stateFd: command.stateFd };
 }
