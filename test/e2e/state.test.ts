@@ -333,21 +333,22 @@ describe("the end of a workspace", () => {
     await expect(at.sdk.execWorkspace(id, { command: "true" })).rejects.toThrow(failing("WORKSPACE_NOT_FOUND"));
   });
 
-  it("in the middle of a service's start: the start ends with a clear error and nothing is left", async () => {
-    const id = await create();
-    const starting = at.sdk.startService(id, "never", {
-      command: "sleep 600",
-      readiness: { type: "file", path: "never" },
-      ready_timeout_seconds: 60,
-    });
-    starting.catch(() => undefined);
-    await eventually(async () => expect((await at.sdk.listServices(id)).services[0]?.state).toBe("starting"));
-    const began = Date.now();
-    await remove(id);
-    await expect(starting).rejects.toThrow(
-      expect.objectContaining({ code: expect.stringMatching(/^(SERVICE_NOT_READY|SANDBOX_LOST)$/) as string }) as Error,
-    );
-    expect(Date.now() - began).toBeLessThan(6000);
-    expect(existsSync(join(at.home, "workspaces", id))).toBe(false);
+  it("in the middle of a service's start, wherever that is: the start ends with what became of the workspace, and nothing is left", async () => {
+    // Many times: a service is "starting" before its program runs and after.
+    for (let round = 0; round < 20; round++) {
+      const id = await create();
+      const starting = at.sdk.startService(id, "never", {
+        command: "sleep 600",
+        readiness: { type: "file", path: "never" },
+        ready_timeout_seconds: 60,
+      });
+      starting.catch(() => undefined);
+      await eventually(async () => expect((await at.sdk.listServices(id)).services[0]?.state).toBe("starting"));
+      const began = Date.now();
+      await remove(id);
+      await expect(starting).rejects.toThrow(failing("SANDBOX_LOST", "the workspace was deleted"));
+      expect(Date.now() - began).toBeLessThan(6000);
+      expect(existsSync(join(at.home, "workspaces", id))).toBe(false);
+    }
   });
 });

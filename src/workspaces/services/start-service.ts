@@ -1,4 +1,3 @@
-import { failure } from "../../model/error-codes.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
 import type { ServicePlan } from "./plan-service.ts";
@@ -40,7 +39,8 @@ export async function startRun(run: ServiceRun, plan: ServicePlan, signal: Abort
     signal?.throwIfAborted();
   } catch (error) {
     await run.fail();
-    throw error;
+    // However far the start had come, whoever waits for it is told what became of the sandbox.
+    throw run.live.isCurrent ? error : run.live.lost();
   }
 }
 
@@ -49,7 +49,7 @@ async function spawnRun(run: ServiceRun, plan: ServicePlan): Promise<void> {
   run.write({});
   const guest = await run.live.guest();
   await forgetService(guest, serviceName);
-  if (run.isOver) throw failure("CANCELLED", `Service "${serviceName}" was stopped before it started`);
+  if (run.isOver) throw await notReady(run, describeOver(run));
   const process = await spawnDetached(guest, serviceSpec(serviceName, plan.command));
   run.tell("service_start");
   run.follow(process);

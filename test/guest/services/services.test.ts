@@ -508,7 +508,7 @@ describe("adopt", () => {
     while (!sandbox.store.events.some((event) => event.kind === "service_start"))
       await (await sandbox.live.guest()).ping();
     await sandbox.nextDaemon();
-    expect(await begun).toMatchObject({ code: "SERVICE_NOT_READY" });
+    expect(await begun).toMatchObject({ code: "SANDBOX_LOST" });
     expect(await sandbox.status("halfway")).toMatchObject({ state: "starting" });
     const { store } = sandbox;
     store.putService(WORKSPACE_ID, {
