@@ -1,12 +1,10 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
-import type { StopOptions } from "../contracts/backend.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult } from "../model/exec.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { WorkspaceReset } from "../model/snapshot.ts";
 import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
-import { Adoptions, noAnswer } from "./adoptions.ts";
 import { attachCommand, type AttachRequest } from "./adopt-commands.ts";
 import { type CreateContext, createWorkspace } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -16,9 +14,9 @@ import { forkWorkspace } from "./fork-workspace.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { isVisible } from "./present.ts";
 import { moveWorkspace } from "./move-workspace.ts";
-import { adoptWorkspace, takeUpSession } from "./recover.ts";
 import { resetWorkspace } from "./reset-workspace.ts";
 import type { OutputSink } from "./running-command.ts";
+import { RunningWorkspaces } from "./running-workspaces.ts";
 import {
   getBackend,
   haltSandbox,
@@ -27,10 +25,7 @@ import {
   sandboxDirectory,
   startSandbox,
 } from "./sandbox.ts";
-import { NO_SECRETS, redactError, type Secrets } from "./secrets.ts";
-import { notRunning } from "./not-running.ts";
 import type { Services } from "./services/services.ts";
-import { isEmptySession, readSession } from "./session.ts";
 import type { Shells } from "./shells/shells.ts";
 import { BASELINE } from "./snapshots.ts";
 import { Turns } from "./turns.ts";
@@ -38,29 +33,20 @@ import { WorkspaceRecords } from "./workspace-records.ts";
 
 type CallContext = Omit<CreateContext, "onLost">;
 
-/** At its start the daemon waits that long for the sandboxes it finds; one that takes longer is taken up when it answers. */
-const ADOPTION_MS = 3000;
-
-/** The workspaces of one installation: which run, and their life from creation to removal. */
+/** The workspaces of one installation: their life from creation to removal. */
 export class Workspaces extends WorkspaceRecords {
   /** What must not overlap on one workspace. */
   readonly turns = new Turns();
-  readonly #shells: Shells;
-  readonly #live = new Map<string, LiveWorkspace>();
-  /** Values of stopped workspaces too: they are nowhere else. */
-  readonly #secrets = new Map<string, Secrets>();
-  readonly #adoptions = new Adoptions((live) => void this.#adopted(live));
-  /** How many calls are under way in each. */
-  readonly #calls = new Map<string, number>();
+  readonly #running: RunningWorkspaces;
   readonly #expiry: Expiry;
 
   constructor(deps: Dependencies, services: Services, shells: Shells) {
     super(deps, services);
-    this.#shells = shells;
+    this.#running = new RunningWorkspaces(deps, services, shells);
     this.#expiry = new Expiry({
       now: () => deps.clock.now(),
       list: () => deps.store.listWorkspaces().filter(isVisible),
-      isBusy: (workspaceId) => this.#isBusy(workspaceId),
+      isBusy: (workspaceId) => this.#running.isBusy(workspaceId),
       expire: async (workspaceId) => {
         await this.#remove(workspaceId);
       },
@@ -78,12 +64,8 @@ export class Workspaces extends WorkspaceRecords {
     this.#expiry.schedule();
   }
 
-  /** Whether something would be lost without a daemon: a running sandbox goes on, but nobody looks after it; a stopped one's secrets are here. */
   get needsDaemon(): boolean {
-    return (
-      this.#live.size + this.#adoptions.size > 0 ||
-      [...this.#secrets.values()].some((secrets) => secrets.values.size > 0)
-    );
+    return this.#running.needDaemon;
   }
 
   async create(input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
@@ -99,11 +81,12 @@ export class Workspaces extends WorkspaceRecords {
   async fork(input: OperationInput<"forkWorkspace">, context: CallContext): Promise<Workspace> {
     const { workspaceId } = this.find(input.workspace_id);
     return await this.turns.take(workspaceId, async () => {
-      const secrets = this.#secrets.get(workspaceId) ?? NO_SECRETS;
+      const secrets = this.#running.secretsOf(workspaceId);
       const parent = this.find(workspaceId);
-      const live = await forkWorkspace(this.deps, parent, input, secrets, { ...context, onLost: this.#lost });
-      await this.#takeUp(live);
-      return this.#adopted(live);
+      const onLost = this.#running.lost;
+      const live = await forkWorkspace(this.deps, parent, input, secrets, { ...context, onLost });
+      await this.#running.takeUpSession(live);
+      return this.#made(live);
     });
   }
 
@@ -114,14 +97,13 @@ export class Workspaces extends WorkspaceRecords {
     const { workspaceId } = this.find(id);
     return await this.turns.take(workspaceId, async () => {
       const live = await resetWorkspace(this.deps, this.find(workspaceId), snapshot, {
-        ...this.#context(workspaceId),
+        ...this.#running.contextOf(workspaceId),
         signal,
         progress,
-        letGo: () => this.#letGo(workspaceId, "the workspace was reset", { discard: true }),
+        letGo: () => this.#running.letGo(workspaceId, "the workspace was reset", { discard: true }),
       });
-      await this.#takeUp(live);
-      this.#live.set(workspaceId, live);
-      this.deps.workChanged();
+      await this.#running.takeUpSession(live);
+      this.#running.add(live);
       const { resetCount } = this.find(workspaceId);
       return { workspace_id: workspaceId, reset_count: resetCount, workspace_reset: { snapshot_name: snapshot } };
     });
@@ -138,9 +120,9 @@ export class Workspaces extends WorkspaceRecords {
         stateReason: null,
         lastActivityAt: this.deps.clock.now(),
       });
-      await this.#letGo(workspaceId, "the workspace was stopped");
+      await this.#running.letGo(workspaceId, "the workspace was stopped");
       await haltSandbox(this.deps, this.find(workspaceId)); // also one that does not answer
-      await this.#endSession(workspaceId, "stopped");
+      await this.#running.endSession(workspaceId, "stopped");
       this.deps.store.updateWorkspace(workspaceId, { wall: null });
       return this.status(workspaceId);
     });
@@ -150,9 +132,10 @@ export class Workspaces extends WorkspaceRecords {
     const { workspaceId } = this.find(id);
     return await this.turns.take(workspaceId, async () => {
       const stored = this.find(workspaceId);
-      if (this.#live.has(workspaceId) || this.#adoptions.has(workspaceId)) return this.status(workspaceId);
+      if (this.#running.has(workspaceId)) return this.status(workspaceId);
       await haltSandbox(this.deps, stored);
-      const live = await startSandbox(this.deps, stored, { ...this.#context(workspaceId), signal, progress });
+      const context = { ...this.#running.contextOf(workspaceId), signal, progress };
+      const live = await startSandbox(this.deps, stored, context);
       const now = this.deps.clock.now();
       this.deps.store.updateWorkspace(workspaceId, {
         state: "started",
@@ -160,7 +143,7 @@ export class Workspaces extends WorkspaceRecords {
         wall: live.wall.record,
         lastActivityAt: now,
       });
-      return this.#adopted(live);
+      return this.#made(live);
     });
   }
 
@@ -171,7 +154,7 @@ export class Workspaces extends WorkspaceRecords {
       const stored = this.find(workspaceId);
       if (stored.state !== "stopped")
         throw failure("WORKSPACE_NOT_STOPPED", `Workspace ${workspaceId} is ${stored.state}`);
-      const { secrets } = this.#context(workspaceId);
+      const secrets = this.#running.secretsOf(workspaceId);
       const live = await startSandbox(this.deps, stored, { secrets, onLost: () => undefined });
       try {
         return await look(live);
@@ -197,80 +180,44 @@ export class Workspaces extends WorkspaceRecords {
   }
 
   findLive(id: string): LiveWorkspace | undefined {
-    return this.#live.get(id) ?? this.#live.get(this.find(id).workspaceId);
+    return this.#running.find(id) ?? this.#running.find(this.find(id).workspaceId);
   }
 
   /** The running sandbox of a workspace; an error that says why when there is none. */
   live(id: string): LiveWorkspace {
-    const live = this.findLive(id);
-    if (live) return live;
-    const stored = this.find(id);
-    if (this.#adoptions.has(stored.workspaceId)) throw noAnswer(stored.workspaceId);
-    throw notRunning(stored);
+    return this.#running.find(id) ?? this.#running.get(this.find(id));
   }
 
-  /**
-   * A call about a workspace: as long as it goes on, the workspace does not expire, and what it throws has no secret in it. With `needsSandbox` it begins
-   * when the sandbox has been taken up.
-   */
+  /** A call about a workspace: it does not expire meanwhile. */
   async during<Result>(id: string, needsSandbox: boolean, call: () => Promise<Result>): Promise<Result> {
-    const workspaceId = this.#live.get(id)?.workspaceId ?? this.find(id).workspaceId;
-    if (needsSandbox) await this.#adoptions.settled(workspaceId);
-    const { redactor } = this.#secrets.get(workspaceId) ?? NO_SECRETS;
-    const count = (change: number) => {
-      const calls = (this.#calls.get(workspaceId) ?? 0) + change;
-      if (calls > 0) this.#calls.set(workspaceId, calls);
-      else this.#calls.delete(workspaceId);
-    };
-    count(1);
-    try {
-      return await call();
-    } catch (error) {
-      throw redactError(error, redactor);
-    } finally {
-      count(-1);
-    }
+    const workspaceId = this.#running.find(id)?.workspaceId ?? this.find(id).workspaceId;
+    return await this.#running.during(workspaceId, needsSandbox, call);
   }
 
   /** Lets go of everything; the sandboxes stay. */
   async close(): Promise<void> {
     this.#expiry.stop();
     this.deps.journal.flush();
-    await this.services.close();
-    await Promise.all([...this.#live.values()].map((live) => live.release()));
+    await this.#running.release();
   }
 
   async #create(input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
     const { from_workspace: from } = input;
     if (from !== undefined) return await this.during(from, true, () => this.#move(from, input, context));
-    return this.#adopted(await createWorkspace(this.deps, input, { ...context, onLost: this.#lost }));
+    return this.#made(await createWorkspace(this.deps, input, { ...context, onLost: this.#running.lost }));
   }
 
   async #move(id: string, input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
     const { workspaceId } = this.find(id);
     return await this.turns.take(workspaceId, async () => {
-      const from = { stored: this.find(workspaceId), secrets: this.#secrets.get(workspaceId) ?? NO_SECRETS };
-      return this.#adopted(await moveWorkspace(this.deps, from, input, { ...context, onLost: this.#lost }));
+      const from = { stored: this.find(workspaceId), secrets: this.#running.secretsOf(workspaceId) };
+      return this.#made(await moveWorkspace(this.deps, from, input, { ...context, onLost: this.#running.lost }));
     });
   }
 
-  #isBusy(workspaceId: string): boolean {
-    const live = this.#live.get(workspaceId);
-    return this.#calls.has(workspaceId) || (live !== undefined && live.commands.size + live.adopted.size > 0);
-  }
-
-  #context(workspaceId: string): { secrets: Secrets; onLost: (reason: string) => void } {
-    return {
-      secrets: this.#secrets.get(workspaceId) ?? NO_SECRETS,
-      onLost: (reason) => this.#lost(workspaceId, reason),
-    };
-  }
-
-  #adopted(live: LiveWorkspace): Workspace {
-    this.#live.set(live.workspaceId, live);
-    this.#secrets.set(live.workspaceId, live.secrets);
+  #made(live: LiveWorkspace): Workspace {
+    this.#running.add(live);
     this.#expiry.schedule();
-    this.deps.workChanged();
     return this.status(live.workspaceId);
   }
 
@@ -287,56 +234,14 @@ export class Workspaces extends WorkspaceRecords {
       const directory = sandboxDirectory(this.deps.home, stored);
       const wall = stored.wall && (await getBackend(this.deps, stored.backend).adopt(directory, stored.wall));
       if (!wall) {
-        this.#lost(workspaceId, "the sandbox ended while no daemon was running");
+        this.#running.lost(workspaceId, "the sandbox ended while no daemon was running");
         return;
       }
-      const onLost = (reason: string) => this.#lost(workspaceId, reason);
-      this.#adoptions.begin(workspaceId, () => adoptWorkspace(this.deps, stored, wall, onLost, this.#alsoAdopt));
-      await this.#adoptions.settled(workspaceId, ADOPTION_MS);
+      await this.#running.adopt(stored, wall);
     } catch (error) {
       this.deps.log.warn("could not take up a workspace", { workspaceId, error: String(error) });
     }
   }
-
-  readonly #alsoAdopt = (live: LiveWorkspace): Promise<unknown> =>
-    Promise.all([this.services.adopt(live), this.#shells.adopt(live)]);
-
-  /** Of a sandbox that goes on from a live snapshot: what ran then is known again. */
-  async #takeUp(live: LiveWorkspace): Promise<void> {
-    if (!isEmptySession(readSession(this.deps, live.workspaceId)))
-      await takeUpSession(this.deps, live, this.#alsoAdopt);
-  }
-
-  /** Takes the sandbox from its callers at once, then ends it. */
-  async #letGo(workspaceId: string, reason: string, options?: StopOptions): Promise<void> {
-    const live = this.#live.get(workspaceId);
-    this.#live.delete(workspaceId);
-    this.#adoptions.forget(workspaceId);
-    const closed = live?.close(reason, options);
-    await Promise.all([closed, this.services.release(workspaceId, { keepRecords: false })]);
-    this.deps.workChanged();
-  }
-
-  /** What ran in a sandbox that is gone, while its workspace stays: services have ended, shells are no more. */
-  async #endSession(workspaceId: string, state: "stopped" | "failed"): Promise<void> {
-    const { store, journal } = this.deps;
-    journal.loseRunning(workspaceId);
-    for (const { shellId } of store.listShells(workspaceId)) store.deleteShell(workspaceId, shellId);
-    await this.services.release(workspaceId, { keepRecords: true, state });
-  }
-
-  readonly #lost = (workspaceId: string, reason: string): void => {
-    this.#live.delete(workspaceId);
-    this.#adoptions.forget(workspaceId);
-    const stored = this.deps.store.findWorkspace(workspaceId);
-    if (!stored || !isVisible(stored)) return;
-    this.deps.log.warn("a sandbox ended", { workspaceId, reason });
-    this.deps.store.updateWorkspace(workspaceId, { state: "failed", stateReason: reason });
-    void this.#endSession(workspaceId, "failed").catch((error: unknown) =>
-      this.deps.log.error("cannot end a session", { workspaceId, error: String(error) }),
-    );
-    this.deps.workChanged();
-  };
 
   /** False when somebody else has removed it. */
   async #remove(workspaceId: string): Promise<boolean> {
@@ -350,8 +255,8 @@ export class Workspaces extends WorkspaceRecords {
         // What is deleted may be what fills the disk: its files go first then, its record when there is room again.
         if (!isClocheError(error) || error.code !== "DISK_FULL") throw error;
       }
-      await this.#letGo(workspaceId, "the workspace was deleted", { discard: true });
-      this.#secrets.delete(workspaceId);
+      await this.#running.letGo(workspaceId, "the workspace was deleted", { discard: true });
+      this.#running.forgetSecrets(workspaceId);
       try {
         await removeSandboxes(this.deps, stored);
       } catch (error) {
