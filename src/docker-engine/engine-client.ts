@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { request as httpsRequest } from "node:https";
 import type { Readable } from "node:stream";
 import { isClocheError } from "../base/errors.ts";
+import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import { type Endpoint, settingHost } from "./endpoint.ts";
 import { EngineRefusal, unreachable } from "./engine-failure.ts";
@@ -115,10 +116,9 @@ export class EngineClient {
       const request: ClientRequest = tls
         ? httpsRequest({ ...options, ca: tls.ca, cert: tls.cert, key: tls.key, rejectUnauthorized: tls.verify })
         : httpRequest(options);
-      const onAbort = () => request.destroy(cancelled());
-      signal?.addEventListener("abort", onAbort, { once: true });
+      const stopListening = onAbort(signal, () => request.destroy(cancelled()));
       request.once("timeout", () => request.destroy(new Error(`it did not answer within ${timeoutMs} ms`)));
-      request.once("close", () => signal?.removeEventListener("abort", onAbort));
+      request.once("close", stopListening);
       request.once("error", (error) => fail(isClocheError(error) ? error : unreachable(this.endpoint, error)));
       request.once("response", (answer) => {
         // What is destroyed later has its reader told by `aborted`; an error nobody listens to would end the daemon.

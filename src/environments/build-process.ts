@@ -3,6 +3,7 @@ import { spawn, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { stripVTControlCharacters } from "node:util";
+import { onAbort } from "../base/on-abort.ts";
 
 export interface BuildCommand {
   readonly argv: readonly [string, ...string[]];
@@ -58,18 +59,17 @@ export async function runBuildCommand(command: BuildCommand): Promise<void> {
     });
   }
   let killing: NodeJS.Timeout | undefined;
-  const onAbort = () => {
+  const stopListening = onAbort(command.signal, () => {
     killGroup(child.pid, "SIGTERM");
     killing = setTimeout(() => killGroup(child.pid, "SIGKILL"), GRACE_MS);
-  };
-  command.signal?.addEventListener("abort", onAbort, { once: true });
+  });
   try {
     const [code] = (await once(child, "close")) as [number | null];
     command.signal?.throwIfAborted();
     if (code === 0) return;
     throw commandFailure(command, code, said);
   } finally {
-    command.signal?.removeEventListener("abort", onAbort);
+    stopListening();
     clearTimeout(killing);
     alive?.destroy();
   }

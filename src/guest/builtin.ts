@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import type { GuestClient } from "./client.ts";
 import { fileError, memberError } from "./file-errors.ts";
@@ -54,11 +55,10 @@ export async function* runBuiltin(
     timeoutMs: call.timeoutMs ?? DEFAULT_TIMEOUT_MS,
   });
   const input = new InputFeed(process, call.input);
-  const onAbort = () => {
+  const stopListening = onAbort(call.signal, () => {
     stop(process);
     process.abandonOutput(cancelled(call));
-  };
-  call.signal?.addEventListener("abort", onAbort, { once: true });
+  });
   const stall = watchForStall(process, input, call);
   const decoder = new RecordDecoder();
   try {
@@ -74,7 +74,7 @@ export async function* runBuiltin(
     }
     await explainEnd(process, call, input);
   } finally {
-    call.signal?.removeEventListener("abort", onAbort);
+    stopListening();
     clearInterval(stall);
     if (!decoder.finished) stop(process);
     input.stop();

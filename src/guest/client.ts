@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { ClocheError } from "../base/errors.ts";
+import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import { Deferred } from "./deferred.ts";
 import { GUEST, HOST } from "./frame-types.ts";
@@ -58,18 +59,16 @@ export class GuestClient implements AsyncDisposable {
     const control = new ControlStream();
     const link = new GuestLink(stream, control);
     const stop = (error: ClocheError) => link.end(error, error);
-    const onAbort = () => stop(failure("CANCELLED", "Connecting to the sandbox was cancelled"));
     const timer = setTimeout(() => {
       stop(failure("SANDBOX_LOST", `The guest program did not answer within ${timeoutMs} ms`));
     }, timeoutMs);
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const stopListening = onAbort(signal, () => stop(failure("CANCELLED", "Connecting to the sandbox was cancelled")));
     try {
-      if (signal?.aborted) onAbort();
       link.send(helloFrame());
       return new GuestClient(link, control, await control.hello.promise);
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
+      stopListening();
     }
   }
 

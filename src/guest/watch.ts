@@ -1,4 +1,5 @@
 import type { ClocheError } from "../base/errors.ts";
+import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import { Deferred } from "./deferred.ts";
 import { GUEST, HOST } from "./frame-types.ts";
@@ -23,17 +24,15 @@ export class GuestWatch implements LinkStream {
   }
 
   async until(signal: AbortSignal | undefined): Promise<GuestExit> {
-    const onAbort = () => {
+    const stopListening = onAbort(signal, () => {
       this.#link.send(bytesFrame(HOST.DETACH, this.#stream));
       this.#link.release(this.#stream);
       this.fail(failure("CANCELLED", `Waiting for process ${this.#process} of the sandbox was cancelled`));
-    };
-    if (signal?.aborted) onAbort();
-    else signal?.addEventListener("abort", onAbort, { once: true });
+    });
     try {
       return await this.#exit.promise;
     } finally {
-      signal?.removeEventListener("abort", onAbort);
+      stopListening();
     }
   }
 

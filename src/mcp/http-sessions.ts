@@ -4,6 +4,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
   type McpServer,
 } from "@modelcontextprotocol/server";
+import { onAbort } from "../base/on-abort.ts";
 import type { HttpExchange } from "./http-exchange.ts";
 
 /** A client that says nothing for so long has gone without a word. */
@@ -71,7 +72,7 @@ export class HttpSessions {
   async #exchange(session: Session, { request, body, gone }: HttpExchange): Promise<Response> {
     clearTimeout(session.idle);
     session.exchanges++;
-    gone.addEventListener("abort", () => cancelAll(session.transport, body), { once: true });
+    onAbort(gone, () => cancelAll(session.transport, body));
     try {
       return await session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
     } finally {

@@ -2,6 +2,7 @@ import { request as httpRequest } from "node:http";
 import type { Socket } from "node:net";
 import { errnoOf } from "../base/errors.ts";
 import { LineSplitter } from "../base/line-splitter.ts";
+import { onAbort } from "../base/on-abort.ts";
 import { packageVersion } from "../base/version.ts";
 import { CALLS_PATH, CALLS_PROTOCOL, type AnswerLine, type CallLine } from "../model/call-lines.ts";
 import type { ReportProgress } from "../model/results.ts";
@@ -76,11 +77,9 @@ export class CallConnection {
   /** One at a time. By its signal the call ends, there too, and the connection with it. */
   ask(call: CallLine, { signal, onProgress }: AskOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const stop = () => this.close();
-      signal?.addEventListener("abort", stop, { once: true });
       this.#waiting = {
         onProgress,
-        done: () => signal?.removeEventListener("abort", stop),
+        done: onAbort(signal, () => this.close()),
         resolve,
         reject,
       };

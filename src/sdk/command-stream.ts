@@ -1,4 +1,5 @@
 import type { ClientRequest } from "node:http";
+import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult } from "../model/exec.ts";
 import type { OperationInput } from "../model/operations.ts";
@@ -42,7 +43,7 @@ class LiveCommand implements CommandStream {
   constructor(connection: DaemonConnection, input: OperationInput<"streamWorkspace">, signal: AbortSignal | undefined) {
     this.#connection = connection;
     this.#signal = signal === undefined ? this.#own.signal : AbortSignal.any([signal, this.#own.signal]);
-    this.#signal.addEventListener("abort", () => this.#queue.drop(), { once: true });
+    onAbort(this.#signal, () => this.#queue.drop());
     const body = deferred<ClientRequest>();
     this.#input = input.stdin === true ? { body: body.promise, lost: false } : undefined;
     this.sequence = this.#started.promise.then((started) => started.sequence);

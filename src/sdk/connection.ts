@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
+import { onAbort } from "../base/on-abort.ts";
 import { daemonSocket } from "../base/paths.ts";
 import { failure } from "../model/error-codes.ts";
 import type { OperationInput, OperationName } from "../model/operations.ts";
@@ -177,8 +178,6 @@ function unreachable(lost: ConnectionLost): Error {
 function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
-    const abort = () => reject(cancelled(signal));
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    work.then(resolve, reject).finally(onAbort(signal, () => reject(cancelled(signal))));
   });
 }

@@ -1,4 +1,5 @@
 import type { ClientRequest } from "node:http";
+import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { Shell } from "../model/shell.ts";
@@ -39,7 +40,7 @@ class AttachedShell implements ShellStream {
     this.#connection = connection;
     this.#input = input;
     this.#signal = signal === undefined ? this.#own.signal : AbortSignal.any([signal, this.#own.signal]);
-    this.#signal.addEventListener("abort", () => this.#queue.drop(), { once: true });
+    onAbort(this.#signal, () => this.#queue.drop());
     this.result = this.#run().finally(() => {
       this.#ended = true;
       this.#queue.end();

@@ -1,5 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { ClocheError } from "../base/errors.ts";
+import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ReportProgress } from "../model/results.ts";
 import type { ImportOutcome, ImportRequest } from "./import-job.ts";
@@ -39,16 +40,16 @@ export class ImportThread {
       this.#tell({ type: "stop", id });
     };
     this.#worker.ref();
+    let stopListening: (() => void) | undefined;
     try {
       return await new Promise<ImportOutcome>((resolve, reject) => {
         this.#job = { progress, resolve, reject };
         this.#tell({ type: "import", id, request, stop: flag.buffer });
-        signal.addEventListener("abort", stop, { once: true });
-        if (signal.aborted) stop();
+        stopListening = onAbort(signal, stop);
       });
     } finally {
       this.#job = undefined;
-      signal.removeEventListener("abort", stop);
+      stopListening?.();
       this.#worker.unref();
     }
   }

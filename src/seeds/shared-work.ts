@@ -1,3 +1,4 @@
+import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Progress, ReportProgress } from "../model/results.ts";
 
@@ -38,8 +39,7 @@ export class SharedWork<T> {
         // The run removes what it made before it ends; the last caller waits for that.
         if (run.callers.size > 0) reject(cancelled());
       };
-      options.signal?.addEventListener("abort", leave, { once: true });
-      run.result.finally(() => options.signal?.removeEventListener("abort", leave)).then(resolve, reject);
+      run.result.finally(onAbort(options.signal, leave)).then(resolve, reject);
     });
   }
 

@@ -1,5 +1,6 @@
 import { failure } from "../model/error-codes.ts";
 import { spawn } from "node:child_process";
+import { onAbort } from "../base/on-abort.ts";
 
 /** Held until `release`; or until this process ends, however it ends. */
 export interface BuildLock {
@@ -49,8 +50,7 @@ function holdLock(file: string, flags: readonly string[], signal?: AbortSignal):
     const child = spawn("flock", argv, { stdio: ["pipe", "pipe", "pipe"], detached: true });
     let errors = "";
     const ended = new Promise<void>((done) => child.once("close", () => done()));
-    const onAbort = () => void child.kill("SIGKILL");
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const stopListening = onAbort(signal, () => void child.kill("SIGKILL"));
     child.stdin.on("error", () => undefined); // the child may be gone already, and then there is nothing to release
     child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
     child.once("error", (cause) =>
@@ -62,7 +62,7 @@ function holdLock(file: string, flags: readonly string[], signal?: AbortSignal):
       ),
     );
     child.stdout.once("data", () => {
-      signal?.removeEventListener("abort", onAbort);
+      stopListening();
       resolve({
         release: () => {
           child.stdin.end();
@@ -71,7 +71,7 @@ function holdLock(file: string, flags: readonly string[], signal?: AbortSignal):
       });
     });
     child.once("close", (code) => {
-      signal?.removeEventListener("abort", onAbort);
+      stopListening();
       if (code === BUSY) resolve(undefined);
       else if (signal?.aborted) reject(failure("CANCELLED", "The wait for another build was cancelled"));
       else

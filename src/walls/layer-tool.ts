@@ -4,6 +4,7 @@ import { mkdir, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { messageOf } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
+import { onAbort } from "../base/on-abort.ts";
 import { removeTree } from "../base/remove-tree.ts";
 import { failure } from "../model/error-codes.ts";
 import { GUEST_PROGRAM } from "./guest-program.ts";
@@ -25,21 +26,19 @@ export function startLayerTool(
   signal: AbortSignal | undefined,
 ): LayerTool {
   const child = spawn(GUEST_PROGRAM, argv, { cwd: "/", env: {}, stdio: [stdin, "pipe", "pipe"] });
-  const onAbort = () => child.kill("SIGKILL");
   let complaint = "";
   child.stderr?.on("data", (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-MAX_ERROR_BYTES)));
   const ended = new Promise<void>((done, fail) => {
     child.once("error", (error) => fail(layerFailure(messageOf(error))));
     child.once("close", (code) => {
-      signal?.removeEventListener("abort", onAbort);
+      stopListening();
       if (signal?.aborted) fail(failure("CANCELLED", "Copying a layer was cancelled"));
       else if (code === 0) done();
       else fail(layerFailure(complaint.trim() || `it ended with code ${String(code)}`));
     });
   });
   ended.catch(() => undefined); // whoever waits for it later gets it then
-  signal?.addEventListener("abort", onAbort, { once: true });
-  if (signal?.aborted) onAbort();
+  const stopListening = onAbort(signal, () => child.kill("SIGKILL"));
   return { child, ended };
 }
 

@@ -1,3 +1,4 @@
+import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult, JournalEntry } from "../model/exec.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -80,15 +81,14 @@ export async function attachCommand(
   );
   const rest = redactor.isEmpty ? sink : skipping(sink, { stdout, stderr });
   const shown = new RunningCommand(own, redactor);
-  const stop = () => own.detach();
-  signal.addEventListener("abort", stop, { once: true });
+  const stopListening = onAbort(signal, () => own.detach());
   try {
     await own.started;
     const result = adopted.start();
     await shown.finish(rest);
     return await result;
   } finally {
-    signal.removeEventListener("abort", stop);
+    stopListening();
   }
 }
 

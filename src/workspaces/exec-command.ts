@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { isClocheError, messageOf } from "../base/errors.ts";
+import { onAbort } from "../base/on-abort.ts";
 import type { GuestExit, GuestProcess } from "../guest/process.ts";
 import { DEFAULTS } from "../model/config.ts";
 import { failure } from "../model/error-codes.ts";
@@ -72,14 +73,13 @@ export async function execCommand(
       rlimits: [{ resource: RLIMIT_NPROC, soft: live.limits.pids, hard: live.limits.pids }],
     }),
   );
-  const stopOnAbort = () => running.process.signal(constants.signals.SIGKILL, "tree");
-  context.signal?.addEventListener("abort", stopOnAbort, { once: true });
+  const stopListening = onAbort(context.signal, () => running.process.signal(constants.signals.SIGKILL, "tree"));
   if (context.stdin) void feedInput(running, context.stdin);
   try {
     const silenceMs = timeoutMs + GRACE_MS + GUEST_PATIENCE_MS;
     return await finishCommand(deps, live, { sequence, blank, running, sink: context.sink, silenceMs });
   } finally {
-    context.signal?.removeEventListener("abort", stopOnAbort);
+    stopListening();
     context.signal?.throwIfAborted();
   }
 }

@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { errnoOf, messageOf } from "../../base/errors.ts";
+import { onAbort } from "../../base/on-abort.ts";
 import { failure } from "../../model/error-codes.ts";
 import { listArguments, statusArguments, versionArguments } from "./smolvm-arguments.ts";
 
@@ -122,11 +123,10 @@ export class Smolvm {
         child.stderr?.destroy();
       };
       const timer = setTimeout(() => end(hanging(argv, deadlineMs)), deadlineMs);
-      const onAbort = () => end(cancelled());
-      signal?.addEventListener("abort", onAbort, { once: true });
+      const stopListening = onAbort(signal, () => end(cancelled()));
       const settle = () => {
         clearTimeout(timer);
-        signal?.removeEventListener("abort", onAbort);
+        stopListening();
       };
       child.once("error", (error) => {
         settle();

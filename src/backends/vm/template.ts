@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import type { Log } from "../../base/log.ts";
+import { onAbort } from "../../base/on-abort.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import type { PrepareOptions } from "../../contracts/backend.ts";
 import type { Rootfs } from "../../contracts/environment.ts";
@@ -131,8 +132,7 @@ async function freezeMachine(
   const files = { memory, environment, disk, seed: empty, oldDisk: unused };
   const command = machineCommand({ qemu: qemu.program, shape, files, boot });
   const machine = await launchMachine(folder, command, user);
-  const abort = () => void machine.process.kill();
-  signal?.addEventListener("abort", abort, { once: true });
+  const stopListening = onAbort(signal, () => void machine.process.kill());
   try {
     await whileItLives(machine, BOOT_MS, freezeRunning(folder, state), () => tooLate(machine));
   } catch (error) {
@@ -140,7 +140,7 @@ async function freezeMachine(
     requireRoom(folder); // an emulator whose memory finds no room on the disk is ended by the kernel, without a word
     throw error;
   } finally {
-    signal?.removeEventListener("abort", abort);
+    stopListening();
     await machine.process.kill();
   }
   await seal(folder, idMap, {

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { IdMap } from "../../base/id-map.ts";
+import { onAbort } from "../../base/on-abort.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { failure } from "../../model/error-codes.ts";
@@ -125,17 +126,15 @@ async function orEnd<Result>(
   signal: AbortSignal | undefined,
   work: Promise<Result>,
 ): Promise<Result> {
-  const abort = () => void machine.process.kill();
-  signal?.addEventListener("abort", abort, { once: true });
+  const stopListening = onAbort(signal, () => void machine.process.kill());
   try {
-    if (signal?.aborted) abort();
     return await whileItLives(machine, START_MS, work, tooLate);
   } catch (error) {
     await machine.process.kill();
     if (signal?.aborted) throw failure("CANCELLED", "Starting the machine was cancelled", { cause: error });
     throw error;
   } finally {
-    signal?.removeEventListener("abort", abort);
+    stopListening();
   }
 }
 

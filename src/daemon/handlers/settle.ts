@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/on-abort.ts";
 import { DAEMON_STOPPING } from "../handlers.ts";
 
 /** A synchronous verb as an operation: what it throws becomes a rejection. */
@@ -8,10 +9,8 @@ export async function settle<Result>(verb: () => Result): Promise<Result> {
 /** Aborted when the client leaves, but not when the daemon does: then the command goes on, and the next daemon takes it up. */
 export function whenClientLeaves(signal: AbortSignal): AbortSignal {
   const own = new AbortController();
-  const leave = () => {
+  onAbort(signal, () => {
     if (signal.reason !== DAEMON_STOPPING) own.abort(signal.reason);
-  };
-  if (signal.aborted) leave();
-  else signal.addEventListener("abort", leave, { once: true });
+  });
   return own.signal;
 }

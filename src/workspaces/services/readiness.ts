@@ -1,5 +1,6 @@
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import { onAbort } from "../../base/on-abort.ts";
 import { AGENT, WORKSPACE_ROOT } from "../../model/names.ts";
 import type { Readiness } from "../../model/service.ts";
 import { toWorkspaceRelative } from "../../policy/workspace-path.ts";
@@ -52,15 +53,13 @@ async function askOnce(probe: Probe, signal: AbortSignal): Promise<boolean> {
   const stop = new AbortController();
   const end = () => stop.abort();
   const timer = setTimeout(end, PROBE_TIMEOUT_MS);
-  signal.addEventListener("abort", end, { once: true });
+  const stopListening = onAbort(signal, end);
   try {
-    const stopped = new Promise<false>((resolve) =>
-      stop.signal.addEventListener("abort", () => resolve(false), { once: true }),
-    );
+    const stopped = new Promise<false>((resolve) => onAbort(stop.signal, () => resolve(false)));
     return await Promise.race([probe(stop.signal).catch(() => false), stopped]);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", end);
+    stopListening();
     stop.abort();
   }
 }
@@ -76,12 +75,11 @@ async function commandSucceeds(live: LiveWorkspace, argv: readonly string[], sig
     rlimits: [processLimit(live.limits.pids)],
   });
   process.discardOutput();
-  const kill = () => process.signal(constants.signals.SIGKILL, "tree");
-  signal.addEventListener("abort", kill, { once: true });
+  const stopListening = onAbort(signal, () => process.signal(constants.signals.SIGKILL, "tree"));
   try {
     const exit = await process.exit;
     return exit.kind === "exited" && exit.code === 0 && !exit.timedOut;
   } finally {
-    signal.removeEventListener("abort", kill);
+    stopListening();
   }
 }

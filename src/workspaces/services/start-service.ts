@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/on-abort.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
 import type { ServicePlan } from "./plan-service.ts";
@@ -73,8 +74,7 @@ async function becomeReady(
   const enough = new AbortController();
   const stop = () => enough.abort();
   const timer = setTimeout(stop, timeoutMs);
-  signal?.addEventListener("abort", stop, { once: true });
-  if (signal?.aborted) stop();
+  const stopListening = onAbort(signal, stop);
   void run.ended.then(stop);
   try {
     const isReady = await waitUntilReady(probe, enough.signal);
@@ -88,7 +88,7 @@ async function becomeReady(
     throw await notReady(run, `was not ready within ${timeoutMs / 1000} s`);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", stop);
+    stopListening();
   }
 }
 

@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/on-abort.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { Redactor } from "../../policy/redactor.ts";
 import type { OutputSink } from "../running-command.ts";
@@ -34,8 +35,7 @@ export async function attachShell(
 
   const process = joinShell(found, ringEnd(ring));
   const leave = () => process.detach();
-  signal.addEventListener("abort", leave, { once: true });
-  if (signal.aborted) leave();
+  const stopListening = onAbort(signal, leave);
   process.resize(cols, rows);
   const typing = async () => {
     for await (const chunk of stdin) await process.write(chunk);
@@ -52,8 +52,8 @@ export async function attachShell(
     const rest = redaction.end();
     if (rest.length > 0 && !signal.aborted) await sink.stdout(rest);
   } finally {
-    signal.removeEventListener("abort", leave);
-    process.detach();
+    stopListening();
+    leave();
   }
   signal.throwIfAborted();
 }

@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/on-abort.ts";
 import { joinShell, type FoundShell } from "./find-shell.ts";
 
 /** Consecutive bytes of a shell's output; `start` is the offset of the first one since the shell was opened. */
@@ -14,8 +15,7 @@ export async function readRing(found: FoundShell, from: number, signal?: AbortSi
   let first = Math.max(start, from);
   if (first >= end) return { start: end, bytes: Buffer.alloc(0) };
   const process = joinShell(found, first);
-  const leave = () => process.detach();
-  signal?.addEventListener("abort", leave, { once: true });
+  const stopListening = onAbort(signal, () => process.detach());
   let parts: Buffer[] = [];
   let next = first;
   try {
@@ -29,7 +29,7 @@ export async function readRing(found: FoundShell, from: number, signal?: AbortSi
       if (next >= end) break;
     }
   } finally {
-    signal?.removeEventListener("abort", leave);
+    stopListening();
     process.detach();
   }
   signal?.throwIfAborted();
@@ -42,15 +42,14 @@ export async function waitForIdle(found: FoundShell, idleMs: number, signal?: Ab
   const leave = () => process.detach();
   const idle = setTimeout(leave, idleMs);
   const limit = setTimeout(leave, MAX_WAIT_MS);
-  signal?.addEventListener("abort", leave, { once: true });
-  if (signal?.aborted) leave();
+  const stopListening = onAbort(signal, leave);
   try {
     // The ring keeps what comes: here only the time of it counts.
     for await (const { data } of process.output()) if (data.length > 0) idle.refresh();
   } finally {
     clearTimeout(idle);
     clearTimeout(limit);
-    signal?.removeEventListener("abort", leave);
+    stopListening();
     process.detach();
   }
   signal?.throwIfAborted();
