@@ -211,12 +211,13 @@ export class Workspaces extends WorkspaceRecords {
 
   /**
    * A call about a workspace: as long as it goes on, the workspace does not expire, and what it throws has no secret in it. With `needsSandbox` it begins
-   * when the sandbox has been taken up.
+   * when the sandbox has been taken up. Whoever loses the sandbox to a reset, a stop or a delete is told which, however far the call had come.
    */
   async during<Result>(id: string, needsSandbox: boolean, call: () => Promise<Result>): Promise<Result> {
     const workspaceId = this.#live.get(id)?.workspaceId ?? this.find(id).workspaceId;
     if (needsSandbox) await this.#adoptions.settled(workspaceId);
     const { redactor } = this.#secrets.get(workspaceId) ?? NO_SECRETS;
+    const live = this.#live.get(workspaceId);
     const count = (change: number) => {
       const calls = (this.#calls.get(workspaceId) ?? 0) + change;
       if (calls > 0) this.#calls.set(workspaceId, calls);
@@ -226,7 +227,8 @@ export class Workspaces extends WorkspaceRecords {
     try {
       return await call();
     } catch (error) {
-      throw redactError(error, redactor);
+      const isLost = live?.isCurrent === false && isClocheError(error) && error.code === "SANDBOX_LOST";
+      throw redactError(isLost ? live.lost() : error, redactor);
     } finally {
       count(-1);
     }
