@@ -47,7 +47,8 @@ static void take_status(struct process *p, int status) {
 static void take_report(struct process *p, const struct shim_report *report) {
   switch (report->kind) {
     case SHIM_STARTED:
-      p->pid = report->value;
+      /* Comes after the command's program runs, or after it could not: then there is no pid to tell. */
+      if (p->kind != EXIT_NOT_STARTED) p->pid = report->value;
       p->known = true;
       if (p->early_signal) process_signal(p, p->early_signal, p->early_scope);
       attach_deliver_all(p);

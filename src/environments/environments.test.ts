@@ -11,7 +11,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 const env = { PATH: process.env["PATH"] };
 let cachePath: string;
@@ -222,7 +222,8 @@ describe("ensure()", () => {
     const built = open(definition).ensure("tiny:1", { signal: controller.signal });
     await expect(built).rejects.toMatchObject({ code: "CANCELLED" });
     expect(pid).toBeGreaterThan(1);
-    expect(isAlive(pid)).toBe(false);
+    // A process closes its files, which is what a build waits for, before it is gone.
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 30_000 });
     expect(folders()).toEqual([]);
   });
 

@@ -16,7 +16,7 @@ const PROJECT: Readonly<Record<string, string>> = {
   "src/other.txt": "other\n",
   "run.sh": "echo ran\n",
 };
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 const PAUSE_MS = 25;
 
 /** What a scenario works with. Everything that it makes is deleted after it. */

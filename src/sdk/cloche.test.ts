@@ -52,7 +52,7 @@ const notes = (): string[] => {
 const count = (start: string): number => notes().filter((line) => line.startsWith(start)).length;
 
 async function noted(line: string): Promise<void> {
-  const deadline = Date.now() + 5000;
+  const deadline = Date.now() + 30_000;
   while (!notes().includes(line)) {
     if (Date.now() > deadline) throw new Error(`never noted: ${line}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -234,10 +234,13 @@ describe("the cache", () => {
     const record = join(tree, "..", "seed.json");
     const sha256 = createHash("sha256").update("1").digest("hex");
     fs.writeFileSync(record, JSON.stringify({ head: null, fresh: [{ path: "a", sha256 }] }));
-    await vi.waitFor(async () => {
-      expect((await seeds.import(source, {})).tree).toBe(tree);
-      expect(JSON.parse(fs.readFileSync(record, "utf8"))).toMatchObject({ fresh: [] });
-    });
+    await vi.waitFor(
+      async () => {
+        expect((await seeds.import(source, {})).tree).toBe(tree);
+        expect(JSON.parse(fs.readFileSync(record, "utf8"))).toMatchObject({ fresh: [] });
+      },
+      { timeout: 30_000 },
+    );
     expect(isFresh(fs.statSync(at("a")).ctimeMs, Date.now())).toBe(false);
   });
 

@@ -14,9 +14,9 @@ export interface AttachRequest {
 
 /**
  * How long an adopted command's output stays unread, so that the client it belonged to can come back and read on where it was: the guest
- * keeps what does not fit its ring from being written, and nothing is lost.
+ * keeps what does not fit its ring from being written, and nothing is lost. A daemon that waits for another sandbox answers nobody for three seconds.
  */
-const CLIENT_RETURN_MS = 1500;
+const CLIENT_RETURN_MS = 6000;
 
 /** Takes up the commands that were running when the last daemon died: those the guest still knows go on, the others are lost. */
 export async function adoptCommands(deps: Dependencies, live: LiveWorkspace): Promise<void> {

@@ -8,8 +8,8 @@ import { AGENT, type ExecutionMode } from "../model/names.ts";
 import type { RunningCommand } from "./running-command.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** How long after a broken connection its sandbox may take to be gone. */
-const END_PATIENCE_MS = 2000;
+/** How long after a broken connection its sandbox may take to be gone, on a machine that is busy. Nobody waits for it. */
+const END_PATIENCE_MS = 30_000;
 
 /** A command of an earlier daemon that waits for its client to come back. */
 export interface AdoptedCommand {

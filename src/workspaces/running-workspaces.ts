@@ -1,3 +1,4 @@
+import { isClocheError } from "../base/errors.ts";
 import type { StopOptions, Wall } from "../contracts/backend.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { Adoptions, noAnswer } from "./adoptions.ts";
@@ -86,15 +87,20 @@ export class RunningWorkspaces {
     return { secrets: this.secretsOf(workspaceId), onLost: (reason) => this.lost(workspaceId, reason) };
   }
 
-  /** As long as the call goes on, the workspace is busy, and what it throws has no secret in it. With `needsSandbox` it begins when the sandbox has been taken up. */
+  /**
+   * As long as the call goes on, the workspace is busy, and what it throws has no secret in it. With `needsSandbox` it begins when the sandbox has been
+   * taken up. Whoever loses the sandbox to a reset, a stop or a delete is told which, however far the call had come.
+   */
   async during<Result>(workspaceId: string, needsSandbox: boolean, call: () => Promise<Result>): Promise<Result> {
     if (needsSandbox) await this.#adoptions.settled(workspaceId);
     const { redactor } = this.secretsOf(workspaceId);
+    const live = this.#live.get(workspaceId);
     this.#count(workspaceId, 1);
     try {
       return await call();
     } catch (error) {
-      throw redactError(error, redactor);
+      const isLost = live?.isCurrent === false && isClocheError(error) && error.code === "SANDBOX_LOST";
+      throw redactError(isLost ? live.lost() : error, redactor);
     } finally {
       this.#count(workspaceId, -1);
     }

@@ -233,6 +233,8 @@ async function killingEngineAt(
         from.once("error", () => to.destroy()).once("close", () => to.destroy());
       client.on("data", (chunk: Buffer) => {
         const isIt = killed === undefined && call.test(chunk.toString("latin1"));
+        // To kill it takes a moment: an answer that it still gives is not passed on.
+        if (isIt) engine.unpipe(client).resume();
         if (!isIt || options.before !== true) engine.write(chunk);
         if (isIt) killed = docker.engine.kill();
       });

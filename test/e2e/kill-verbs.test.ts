@@ -26,7 +26,10 @@ async function create(): Promise<string> {
 const sh = async (id: string, command: string) => (await at.sdk.execWorkspace(id, { command })).stdout;
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
-/** Runs a verb to its end once, to see how long it takes; then again with the daemon killed at each moment. */
+/**
+ * Runs a verb to its end once, to see how long it takes; then again with the daemon killed at each moment. A check of what the guest program was
+ * about has to wait for it: it learns of the end of its connection, and finishes or undoes its work, in its own time.
+ */
 async function killDuring(
   verb: (attempt: number) => Promise<unknown>,
   check: (outcome: PromiseSettledResult<unknown>, attempt: number) => Promise<void>,
@@ -86,15 +89,20 @@ describe("kill -9 of the daemon in the middle of", () => {
 
   it("exec: it runs to its end, once, and the journal has it whole", async () => {
     const id = await create();
+    let answered = 0;
     await killDuring(
       () => at.sdk.execWorkspace(id, { command: "echo x >> ran; sleep 0.4; echo done" }),
-      async (_outcome, attempt) => {
+      async (outcome, attempt) => {
+        if (outcome.status === "fulfilled") answered += 1;
         await eventually(async () => {
           const { entries } = await at.sdk.logsWorkspace(id);
           const own = entries.filter((one) => String(one.command).includes(">> ran"));
-          expect(own.map((one) => [one.state, one.stdout])).toEqual(own.map(() => ["done", "done\n"]));
-          expect((await sh(id, "wc -l < ran")).trim()).toBe(String(own.length));
-          expect(own.length).toBeGreaterThanOrEqual(attempt === 0 ? 1 : attempt);
+          // One that the daemon had written down and not begun when it died is lost, and has not run.
+          const done = own.filter((one) => one.state !== "lost");
+          expect(done.map((one) => [one.state, one.stdout])).toEqual(done.map(() => ["done", "done\n"]));
+          expect((await sh(id, "wc -l < ran")).trim()).toBe(String(done.length));
+          expect(done.length, "what was answered is there").toBeGreaterThanOrEqual(answered);
+          expect(own.length, "nothing ran twice").toBeLessThanOrEqual(attempt + 1);
         });
       },
     );
@@ -107,8 +115,10 @@ describe("kill -9 of the daemon in the middle of", () => {
     await killDuring(
       (n) => at.sdk.writeWorkspaceFile(id, "big", { text: text(n) }),
       async (_outcome, n) => {
-        const sums = await sh(id, "sort big | uniq -c | tr -s ' '; ls -A");
-        expect([n, n - 1].map((one) => `2000000 ${one}\nbig\n`)).toContain(sums);
+        await eventually(async () => {
+          const sums = await sh(id, "sort big | uniq -c | tr -s ' '; ls -A");
+          expect([n, n - 1].map((one) => `2000000 ${one}\nbig\n`)).toContain(sums);
+        });
       },
     );
     await sh(id, "rm big; for i in $(seq 300); do echo 0 > f$i; done");
@@ -120,11 +130,13 @@ describe("kill -9 of the daemon in the middle of", () => {
     await killDuring(
       (n) => at.sdk.applyWorkspacePatch(id, { patch: patch(now, n + 10) }),
       async (_outcome, n) => {
-        const [line = "", ...rest] = (await sh(id, "cat f* | sort | uniq -c; ls -A | wc -l")).trim().split("\n");
-        const [count, value] = line.trim().split(" ");
-        expect([count, rest], "all or nothing").toEqual(["300", ["300"]]);
-        expect([now, n + 10]).toContain(Number(value));
-        now = Number(value);
+        await eventually(async () => {
+          const [line = "", ...rest] = (await sh(id, "cat f* | sort | uniq -c; ls -A | wc -l")).trim().split("\n");
+          const [count, value] = line.trim().split(" ");
+          expect([count, rest], "all or nothing").toEqual(["300", ["300"]]);
+          expect([now, n + 10]).toContain(Number(value));
+          now = Number(value);
+        });
       },
     );
     await expectNothingLeft();
@@ -135,11 +147,13 @@ describe("kill -9 of the daemon in the middle of", () => {
     await killDuring(
       (n) => at.sdk.pushWorkspaceSync(id, at.path("big"), { dest: `to${n}` }),
       async (_outcome, n) => {
-        const [names, count] = (await sh(id, `ls -A | sort | tr '\\n' ' '; echo; ls to${n} 2>/dev/null | wc -l`))
-          .trimEnd()
-          .split("\n");
-        expect(["0", "600"]).toContain(count?.trim());
-        expect(names, "nothing beside").toMatch(/^(to\d )*$/);
+        await eventually(async () => {
+          const [names, count] = (await sh(id, `ls -A | sort | tr '\\n' ' '; echo; ls to${n} 2>/dev/null | wc -l`))
+            .trimEnd()
+            .split("\n");
+          expect(["0", "600"]).toContain(count?.trim());
+          expect(names, "nothing beside").toMatch(/^(to\d )*$/);
+        });
       },
     );
     await expectNothingLeft();
@@ -172,8 +186,9 @@ describe("kill -9 of the daemon in the middle of", () => {
         return await at.sdk.readShell(id, shell, { wait_for_idle_ms: 300 });
       },
       async (outcome, n) => {
+        // Quiet may come before the shell has got to it, on a machine that is busy.
         if (outcome.status === "fulfilled")
-          expect((await at.sdk.readShell(id, shell)).output).toContain(`n-${n + 100}`);
+          await eventually(async () => expect((await at.sdk.readShell(id, shell)).output).toContain(`n-${n + 100}`));
         expect((await at.sdk.readShell(id, shell)).state).toBe("running");
       },
     );

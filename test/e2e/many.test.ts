@@ -82,7 +82,9 @@ describe("a thousand commands in a row", () => {
       };
       const census =
         'for my $d ("/proc", "/proc/self/fd") { opendir(my $h, $d); print scalar(grep { /^\\d+$/ } readdir $h), "\\n" }';
-      const guestState = async () => (await at.sdk.execWorkspace(id, { command: ["perl", "-e", census] })).stdout;
+      const count = async () => (await at.sdk.execWorkspace(id, { command: ["perl", "-e", census] })).stdout;
+      // What was between the guest program and the last command is seen a moment longer: the lower of a few counts is without it.
+      const guestState = async () => [await count(), await count(), await count()].toSorted()[0];
       const guestPid = wallPid(at.home, id);
       const inner = Number(readFileSync(`/proc/${guestPid}/task/${guestPid}/children`, "latin1").trim().split(" ")[0]);
       const pid = await pidOf(at);
@@ -105,7 +107,7 @@ describe("a thousand commands in a row", () => {
       expect(openFiles(inner) - before.guestFiles, "descriptors of the guest program").toBeLessThanOrEqual(1);
       expect(residentMib(inner) - before.guestMemory, "MiB of the guest program").toBeLessThan(2);
       expect(readdirSync("/proc/self/fd").length - own, "descriptors of the SDK").toBeLessThanOrEqual(2);
-      expect((await at.sdk.statusWorkspace(id)).command_count).toBe(1302);
+      expect((await at.sdk.statusWorkspace(id)).command_count).toBe(1306);
       expect(existsSync(`/proc/${inner}`)).toBe(true);
     });
   });

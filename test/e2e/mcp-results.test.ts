@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ENTRY_BUDGET, TEXT_BUDGET } from "../../src/mcp/bounded.ts";
-import { Installation } from "../helpers/installation.ts";
+import { eventually, Installation } from "../helpers/installation.ts";
 import { type McpClient, withMcp } from "../helpers/mcp-client.ts";
 
 let at: Installation;
@@ -143,9 +143,13 @@ describe("results are bounded, and what is missing can be read", () => {
 
       const { shell_id } = await client.call("shell_open", { workspace_id: id });
       await client.call("shell_write", { workspace_id: id, shell_id, input: "seq 20000" });
-      const read = await client.call("shell_read", { workspace_id: id, shell_id, wait_for_idle_ms: 500 });
+      let read: Record<string, unknown> = {};
+      // Quiet may come before the shell has got to it, on a machine that is busy.
+      await eventually(async () => {
+        read = await client.call("shell_read", { workspace_id: id, shell_id, wait_for_idle_ms: 500 });
+        expect(read["truncated"]).toBe(true);
+      });
       expect((read["output"] as string).length).toBeLessThanOrEqual(TEXT_BUDGET);
-      expect(read["truncated"]).toBe(true);
       const on = await client.call("shell_read", { workspace_id: id, shell_id, cursor: read["next_cursor"] });
       expect(on["cursor"]).toBe(read["next_cursor"]);
       await client.call("shell_close", { workspace_id: id, shell_id });
@@ -176,11 +180,11 @@ describe("long commands", () => {
   it("that run out of time are ended, and give what they printed", async () => {
     await serve(async (client) => {
       const command = "echo early; exec sleep 60";
-      const answer = await client.tool("workspace_exec", { workspace_id: id, command, timeout_seconds: 0.5 });
+      const answer = await client.tool("workspace_exec", { workspace_id: id, command, timeout_seconds: 2 });
       expect(answer.isError).toBeUndefined();
       expect(answer.structuredContent).toMatchObject({ timed_out: true, stdout: "early\n" });
       expect(answer.content[0]?.text).toMatch(
-        /^Timed out: the command was ended after 0\.\d s; what it printed follows\nstdout:\nearly$/,
+        /^Timed out: the command was ended after \d+(\.\d)? s; what it printed follows\nstdout:\nearly$/,
       );
     });
   });

@@ -40,9 +40,10 @@ it("stdout carries JSON-RPC only, whatever a dependency prints", async () => {
 it("an uncaught error ends the server with the reason on stderr, and nothing on stdout", async () => {
   await withInstallation(async (at) => {
     await at.sdk.listWorkspaces();
-    writeFileSync(at.path("fault.mjs"), "setTimeout(() => { throw new Error('a fault'); }, 300);\n");
+    writeFileSync(at.path("fault.mjs"), "process.on('SIGUSR2', () => { throw new Error('a fault'); });\n");
     const client = new McpClient(at, NONE, { node: ["--import", at.path("fault.mjs")] });
     await client.open();
+    client.process.kill("SIGUSR2");
     expect(await client.ended).toBe(1);
     expect(client.stderr).toContain("a fault");
     expect(client.lines).toHaveLength(1);

@@ -193,7 +193,8 @@ describe("a secret (G-17)", () => {
 
 describe("values (G-17)", () => {
   it("are in no file of the home, in no command line, and in no environment of a process on the host", async () => {
-    const sleeping = at.sdk.execWorkspace(id, { command: "sleep 3", secret_env: { TOKEN: "T" } });
+    const command = "until test -e /tmp/enough; do sleep 0.05; done";
+    const sleeping = at.sdk.execWorkspace(id, { command, secret_env: { TOKEN: "T" } });
     sleeping.catch(() => undefined);
     await at.sdk.createSnapshot(id, "s");
     await eventually(async () => expect((await at.sdk.logsWorkspace(id)).entries.at(-1)?.state).toBe("running"));
@@ -218,6 +219,7 @@ describe("values (G-17)", () => {
       }
     }
     expect(readFileSync(join(at.home, "daemon.log"), "utf8")).not.toContain(TOKEN);
+    await at.sdk.execWorkspace(id, { command: "touch /tmp/enough" });
     await sleeping;
   });
 
@@ -231,7 +233,7 @@ describe("values (G-17)", () => {
         if (event.type === "stdout") text += event.data;
       return text;
     })();
-    await eventually(async () => expect((await at.sdk.logsWorkspace(id)).entries.at(-1)?.state).toBe("running"));
+    await eventually(async () => expect((await at.sdk.logsWorkspace(id)).entries.at(-1)?.command).toMatch(/^for i/));
     await killDaemon(at);
     expect(await echo(id), "after kill -9").toBe(USABLE);
     expect(await running).toBe(Array.from({ length: 20 }, (_, n) => `${n + 1} ${MARK}\n`).join(""));

@@ -53,15 +53,13 @@ const processes = async (workspace: string, pattern: string) =>
 
 describe("a service that does not get ready", () => {
   it("in time is ended, whole group, and the error has its last lines", async () => {
-    const began = Date.now();
     const starting = at.sdk.startService(id, "never", {
       command: "echo booting; echo oh no >&2; sleep 71.5 & sleep 71.5; echo never",
       readiness: { type: "tcp", port: 9999 },
-      ready_timeout_seconds: 0.7,
+      ready_timeout_seconds: 2.5, // time enough to say so, on a machine that is busy
     });
-    await expect(starting).rejects.toThrow(failing("SERVICE_NOT_READY", "not ready within 0.7 s"));
+    await expect(starting).rejects.toThrow(failing("SERVICE_NOT_READY", "not ready within 2.5 s"));
     await expect(starting).rejects.toThrow(failing("SERVICE_NOT_READY", "oh no"));
-    expect(Date.now() - began).toBeLessThan(7000);
     expect(await at.sdk.statusService(id, "never")).toMatchObject({
       state: "failed",
       exit_code: expect.any(Number) as number,
@@ -70,14 +68,13 @@ describe("a service that does not get ready", () => {
   });
 
   it("because it dies at once is told at once, with its exit code", async () => {
-    const began = Date.now();
     const starting = at.sdk.startService(id, "dies", {
       command: "echo cannot bind >&2; exit 7",
       readiness: { type: "file", path: "never" },
+      ready_timeout_seconds: 600, // longer than this test may take
     });
     await expect(starting).rejects.toThrow(failing("SERVICE_NOT_READY", "exit code 7"));
     await expect(starting).rejects.toThrow(failing("SERVICE_NOT_READY", "cannot bind"));
-    expect(Date.now() - began).toBeLessThan(3000);
     expect(await at.sdk.statusService(id, "dies")).toMatchObject({ state: "failed", exit_code: 7 });
     expect(await at.sdk.startService(id, "dies", { command: "sleep 600" }), "the name is free again").toMatchObject({
       state: "running",

@@ -75,7 +75,7 @@ describe("a smolvm that does not do its part", () => {
         cache: at.path("own-cache"),
         idMap: currentIdMap(),
         log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
-        smolvm: new Smolvm({ quickMs: 2000, bootMs: 2000, copyMs: 20_000 }),
+        smolvm: new Smolvm({ quickMs: 30_000, bootMs: 5000, copyMs: 30_000 }),
       });
       for (const name of ["root", "baseline"]) mkdirSync(join(directory, name));
       const spec = {
@@ -90,7 +90,7 @@ describe("a smolvm that does not do its part", () => {
       };
       smolvm.misbehave({ hang: ["start"] });
       await expect(backend.start(spec, undefined)).rejects.toThrow(
-        failing("BACKEND_UNAVAILABLE", '"smolvm machine start" did not end within 2 seconds'),
+        failing("BACKEND_UNAVAILABLE", '"smolvm machine start" did not end within 5 seconds'),
       );
       smolvm.misbehave({});
       await backend.remove(spec.workspaceId, directory);

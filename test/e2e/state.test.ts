@@ -187,12 +187,14 @@ describe("reset", () => {
       return seen;
     })();
     streamed.catch(() => undefined);
+    const { shell_id } = await at.sdk.openShell(id);
+    const waiting = at.sdk.readShell(id, shell_id, { wait_for_idle_ms: 600_000 });
+    waiting.catch(() => undefined);
     await eventually(async () => expect((await at.sdk.statusWorkspace(id)).command_count).toBe(3));
-    const began = Date.now();
     await at.sdk.resetWorkspace(id);
     await expect(running).rejects.toThrow(failing("SANDBOX_LOST", "the workspace was reset"));
     await expect(streamed).rejects.toThrow(failing("SANDBOX_LOST", "the workspace was reset"));
-    expect(Date.now() - began).toBeLessThan(5000);
+    await expect(waiting).rejects.toThrow(failing("SANDBOX_LOST", "the workspace was reset"));
     expect((await at.sdk.logsWorkspace(id)).entries).toEqual([]);
     expect(await at.sdk.execWorkspace(id, { command: "echo new" })).toMatchObject({ sequence: 1, stdout: "new\n" });
     const { entries } = await at.sdk.logsWorkspace(id);
@@ -206,14 +208,16 @@ describe("reset", () => {
     const id = await create();
     await sh(id, "echo s > a");
     await at.sdk.createSnapshot(id, "s");
-    const answers = await Promise.all([
+    const [toBase, toSnapshot, toBaseAgain] = await Promise.all([
       at.sdk.resetWorkspace(id),
       at.sdk.resetWorkspace(id, { snapshot: "s" }),
       at.sdk.resetWorkspace(id),
-      at.sdk.createSnapshot(id, "after").then(() => undefined),
+      at.sdk.createSnapshot(id, "after"),
     ]);
-    expect(answers.map((one) => one?.reset_count)).toEqual([1, 2, 3, undefined]);
-    expect(await sh(id, "cat a")).toBe("base\n");
+    // Which one comes first is chance: each has a connection of its own.
+    const counts = [toBase, toSnapshot, toBaseAgain].map((one) => one.reset_count);
+    expect(counts.toSorted()).toEqual([1, 2, 3]);
+    expect(await sh(id, "cat a")).toBe(toSnapshot.reset_count === 3 ? "s\n" : "base\n");
     expect(readdirSync(join(at.home, "workspaces", id))).toEqual(["g4"]);
     await remove(id);
   });
@@ -318,12 +322,13 @@ describe("stop, start, disk", () => {
 
 describe("the end of a workspace", () => {
   it("does not come while a command, an export or a service's start is under way, and comes when all is quiet", async () => {
-    const id = await create({ ttl_seconds: 0.8 });
-    expect((await at.sdk.execWorkspace(id, { command: "sleep 2.2; echo over" })).stdout).toBe("over\n");
+    // Longer than any way from one call to the next takes, on a machine that is busy.
+    const id = await create({ ttl_seconds: 3 });
+    expect((await at.sdk.execWorkspace(id, { command: "sleep 4; echo over" })).stdout).toBe("over\n");
     await sh(id, "true"); // its end was activity
     await expect(
       at.sdk.startService(id, "slow", {
-        command: "sleep 2; touch ready; sleep 600",
+        command: "sleep 4; touch ready; sleep 600",
         readiness: { type: "file", path: "ready" },
       }),
     ).resolves.toMatchObject({ state: "running" });
@@ -340,14 +345,12 @@ describe("the end of a workspace", () => {
       const starting = at.sdk.startService(id, "never", {
         command: "sleep 600",
         readiness: { type: "file", path: "never" },
-        ready_timeout_seconds: 60,
+        ready_timeout_seconds: 600,
       });
       starting.catch(() => undefined);
       await eventually(async () => expect((await at.sdk.listServices(id)).services[0]?.state).toBe("starting"));
-      const began = Date.now();
       await remove(id);
       await expect(starting).rejects.toThrow(failing("SANDBOX_LOST", "the workspace was deleted"));
-      expect(Date.now() - began).toBeLessThan(6000);
       expect(existsSync(join(at.home, "workspaces", id))).toBe(false);
     }
   });

@@ -12,7 +12,7 @@ import type { GuestExit, GuestProcess } from "../../src/guest/process.ts";
 const PROGRAM =
   process.env["CLOCHE_TEST_GUEST"] ?? fileURLToPath(new URL("../../build/guest/cloche-guest", import.meta.url));
 export const AGENT = { uid: 1000, gid: 1000 };
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 30_000;
 
 /** Mounts the workspace's layers, then becomes the guest program. What follows the first three words are layers, bottom first. */
 const SCRIPT = `set -e

@@ -14,7 +14,7 @@ import { Secrets } from "../../src/workspaces/secrets.ts";
 import { Shells } from "../../src/workspaces/shells/shells.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../build/guest/cloche-guest", import.meta.url));
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 30_000;
 
 /** A root like the host's with a `/workspace`, then the guest program in it. All mounts are in a namespace of their own. */
 const SCRIPT = `set -e

@@ -22,13 +22,35 @@ const read = (shell_id: string, fields: Record<string, unknown> = {}): Promise<S
   guest.shells.read(live, { workspace_id, shell_id, wait_for_idle_ms: 150, ...fields });
 const lines = (output: string) => output.split("\n");
 
-/** Reads until the text has come, in steps of quiet. */
-async function readUntil(shell_id: string, text: string, fields: Record<string, unknown> = {}): Promise<ShellOutput> {
+/** Reads until the text has come, in steps of quiet: how long a shell takes is chance. */
+async function readUntil(
+  shell_id: string,
+  text: string | ((output: string) => boolean),
+  fields: Record<string, unknown> = {},
+): Promise<ShellOutput> {
+  const isThere = typeof text === "string" ? (output: string) => output.includes(text) : text;
   for (;;) {
     const seen = await read(shell_id, { wait_for_idle_ms: 50, ...fields });
-    if (seen.output.includes(text)) return seen;
+    if (isThere(seen.output)) return seen;
     if (seen.state !== "running") throw new Error(`the shell has ended: ${seen.output}`);
   }
+}
+
+/** The lines of the screen, once they end so. */
+const linesUntil = async (shell_id: string, ...last: string[]): Promise<string[]> =>
+  lines(
+    (
+      await readUntil(shell_id, (output) => lines(output).slice(-last.length).join("\n") === last.join("\n"), {
+        plain: true,
+      })
+    ).output,
+  );
+let sleeps = 0;
+/** Has a program sleep in the foreground, and waits until it does; `after` is what the shell is to do then. */
+async function fallAsleep(shell_id: string, after = ""): Promise<void> {
+  const before = sleeps++;
+  await write(shell_id, `perl -e '$| = 1; print "asleep-", ${before} + 1, "\\n"; sleep 600'${after}`);
+  await readUntil(shell_id, `asleep-${sleeps}`);
 }
 
 describe("a shell", () => {
@@ -63,7 +85,7 @@ describe("a shell", () => {
   it("shows no text twice: what is typed after the opening comes after the prompt", async () => {
     const id = await open();
     await write(id, "true");
-    expect(lines((await read(id, { plain: true })).output)).toEqual(["$ true", "$"]);
+    expect(await linesUntil(id, "$ true", "$")).toEqual(["$ true", "$"]);
   });
 
   it("is refused in a folder that is not there or outside, and leaves no record", async () => {
@@ -76,7 +98,7 @@ describe("a shell", () => {
 
   it("refuses a cursor from the future, tells what its ring has lost, and goes on from there", async () => {
     const id = await open();
-    const { next_cursor: end } = await read(id);
+    const { next_cursor: end } = await readUntil(id, (output) => output.endsWith("$ "));
     await expect(read(id, { cursor: end + 1 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await write(id, "seq 1 300000; echo flood-$((1+1))");
     const last = await readUntil(id, "flood-2", { cursor: end, max_chars: 16_777_216 });
@@ -85,9 +107,11 @@ describe("a shell", () => {
     expect(last.next_cursor - last.cursor).toBe(last.output.length);
     expect(last.output.length).toBeLessThanOrEqual(1024 * 1024);
     expect(last.output).toContain("\n299999\r\n300000\r\n");
-    const again = await read(id, { cursor: last.next_cursor });
-    expect(again).toMatchObject({ cursor: last.next_cursor, output: "", truncated: false });
-    const plain = await read(id, { plain: true, cursor: last.next_cursor - 20 });
+    const prompt = (await readUntil(id, (output) => output.endsWith("$ "), { cursor: last.next_cursor - 2 }))
+      .next_cursor;
+    const again = await read(id, { cursor: prompt });
+    expect(again).toMatchObject({ cursor: prompt, output: "", truncated: false });
+    const plain = await read(id, { plain: true, cursor: prompt - 20 });
     expect(lines(plain.output).slice(-2)).toEqual(["flood-2", "$"]);
   });
 
@@ -111,36 +135,35 @@ describe("a shell", () => {
   it("is rendered as a person sees it", async () => {
     const id = await open({ cols: 40, rows: 10 });
     await write(id, String.raw`printf 'one\rtwo\n\033[31mred\033[0m\nabX\bc\n日本語\n'; printf '%060d\n' 7`);
-    const plain = await read(id, { plain: true });
+    const plain = await readUntil(id, (output) => output.endsWith("7\n$"), { plain: true });
     expect(lines(plain.output)).toEqual(
       expect.arrayContaining(["two", "red", "abc", "日本語", `${"0".repeat(59)}7`]) as unknown,
     );
     expect(plain.output).not.toContain("\u001b");
     expect(plain.next_cursor).toBe((await read(id)).next_cursor);
     await write(id, "clear; echo clean-$((2+3))");
-    const cleared = await readUntil(id, "clean-5", { plain: true, cursor: plain.next_cursor });
+    const cleared = await readUntil(id, (output) => output.endsWith("clean-5\n$"), {
+      plain: true,
+      cursor: plain.next_cursor,
+    });
     expect(lines(cleared.output)).toEqual(["clean-5", "$"]);
   });
 
   it("shows the screen of a full-screen program, and what was there before when it ends", async () => {
     const id = await open({ cols: 60, rows: 8 });
     await write(id, "seq 1 100 | less");
-    const screen = await readUntil(id, "7", { plain: true });
-    expect(lines(screen.output)).toEqual(["1", "2", "3", "4", "5", "6", "7", ":"]);
+    expect(await linesUntil(id, "7", ":")).toEqual(["1", "2", "3", "4", "5", "6", "7", ":"]);
     await write(id, "q", false);
-    const after = await read(id, { plain: true });
-    expect(lines(after.output)).toEqual(["$ seq 1 100 | less", "$"]);
+    expect(await linesUntil(id, "$")).toEqual(["$ seq 1 100 | less", "$"]);
   });
 
   it("is idle when nothing came for so long, also when it was silent at first", async () => {
     const id = await open();
     await write(id, "sleep 0.5; echo late-$((2+2))");
-    const late = await read(id, { wait_for_idle_ms: 800 });
+    const late = await read(id, { wait_for_idle_ms: 3000 });
     expect(late.output).toContain("late-4");
-    const started = performance.now();
     await write(id, "exit 7");
-    const ended = await read(id, { wait_for_idle_ms: 60_000 });
-    expect(performance.now() - started).toBeLessThan(10_000);
+    const ended = await read(id, { wait_for_idle_ms: 60_000 }); // longer than this test may take
     expect(ended.state).toBe("exited");
     expect(guest.records.get(id)).toMatchObject({ state: "exited", exitCode: 7 });
     const controller = new AbortController();
@@ -153,27 +176,25 @@ describe("a shell", () => {
   it("has the size it is told", async () => {
     const id = await open({ cols: 91, rows: 33 });
     await write(id, "stty size");
-    expect(lines((await read(id, { plain: true })).output)).toContain("33 91");
+    expect(await linesUntil(id, "33 91", "$")).toContain("33 91");
     const resized = await guest.shells.resize(live, { workspace_id, shell_id: id, cols: 100, rows: 40 });
     expect(resized).toMatchObject({ cols: 100, rows: 40, state: "running" });
     await write(id, "stty size");
-    expect(lines((await read(id, { plain: true })).output)).toContain("40 100");
+    expect(await linesUntil(id, "40 100", "$")).toContain("40 100");
   });
 
   it("gets signals: INT ends the foreground job, HUP, TERM and KILL go to all of it", async () => {
     const id = await open();
-    await write(id, "sleep 600; echo woke");
-    await read(id);
+    await fallAsleep(id, "; echo woke");
     await guest.shells.signal(live, { workspace_id, shell_id: id });
     await write(id, "echo after-$((4+4))");
     const text = (await readUntil(id, "after-8", { plain: true })).output;
     expect(lines(text)).not.toContain("woke");
-    await write(id, "sleep 600; echo ended-$?");
-    await read(id);
+    await fallAsleep(id, "; echo ended-$?");
     await guest.shells.signal(live, { workspace_id, shell_id: id, signal: "TERM" });
     await readUntil(id, "ended-143");
     await guest.shells.signal(live, { workspace_id, shell_id: id, signal: "KILL" });
-    expect(await read(id)).toMatchObject({ state: "exited" });
+    expect(await read(id, { wait_for_idle_ms: 60_000 })).toMatchObject({ state: "exited" });
     expect(guest.records.get(id)).toMatchObject({ exitCode: 137 });
     for (const call of [
       guest.shells.signal(live, { workspace_id, shell_id: id }),
@@ -182,9 +203,9 @@ describe("a shell", () => {
     ])
       await expect(call).rejects.toMatchObject({ code: "SHELL_NOT_RUNNING" });
     const other = await open();
-    await read(other); // a shell that still reads its start files puts the signal off until it is asked something
+    await readUntil(other, "$ "); // a shell that still reads its start files puts the signal off until it is asked something
     await guest.shells.signal(live, { workspace_id, shell_id: other, signal: "HUP" });
-    expect((await read(other, { wait_for_idle_ms: 5000 })).state).toBe("exited");
+    expect((await read(other, { wait_for_idle_ms: 30_000 })).state).toBe("exited");
   });
 
   it("takes text without a newline, and large text; one that is not read is an error that says how much went in", async () => {
@@ -192,12 +213,11 @@ describe("a shell", () => {
     await write(id, "echo half-", false);
     await write(id, "$((5+5))");
     await readUntil(id, "half-10");
-    await write(id, "stty -echo -icanon; head -c 200000 | wc -c");
-    await read(id);
+    await write(id, "stty -echo -icanon; echo raw-$((1+1)); head -c 200000 | wc -c");
+    await readUntil(id, "raw-2");
     expect(await write(id, "y".repeat(199_999))).toMatchObject({ bytes_written: 200_000 });
     await readUntil(id, "200000");
-    await write(id, "sleep 600");
-    await read(id);
+    await fallAsleep(id);
     const refused = await write(id, "z".repeat(500_000)).catch((error: unknown) => error);
     expect(refused).toMatchObject({
       code: "WORKSPACE_BUSY",
@@ -208,8 +228,8 @@ describe("a shell", () => {
 
   it("is gone with all it started when it is closed, also one that ignores the hang-up", async () => {
     const id = await open();
-    await write(id, "trap '' HUP; (trap '' HUP; sleep 4321) & sleep 4322");
-    await read(id);
+    await write(id, "trap '' HUP; (trap '' HUP; sleep 4321) & echo deaf-$((1+1)); sleep 4322");
+    await readUntil(id, "deaf-2");
     expect(await guest.shells.close(live, { workspace_id, shell_id: id })).toEqual({
       workspace_id,
       shell_id: id,
@@ -220,7 +240,7 @@ describe("a shell", () => {
     expect(guest.records.has(id)).toBe(false);
     const other = await open();
     await write(other, "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'sleep 432[12]'");
-    expect(lines((await read(other, { plain: true })).output)).toContain("0");
+    expect(await linesUntil(other, "0", "$")).toContain("0");
   });
 
   it("closed while somebody waits for it is not found", async () => {
@@ -267,8 +287,7 @@ describe("secrets in a shell", () => {
   it("are found in plain text although colours split them", async () => {
     const id = await open({ secret_env: { TOKEN: "MINE" } });
     await write(id, String.raw`printf '%s\033[31m%s\033[0m\n' ${"$"}{MINE:0:9} ${"$"}{MINE:9}`);
-    const { output } = await read(id, { plain: true });
-    expect(lines(output)).toContain("[REDACTED]");
+    expect(await linesUntil(id, "[REDACTED]", "$")).toContain("[REDACTED]");
   });
 });
 
@@ -301,6 +320,7 @@ describe("many", () => {
     expect(guest.records.has("sh-gone0000")).toBe(false);
     expect((await (await other.guest()).processes()).some(({ tag }) => tag === "shell:sh-stray")).toBe(false);
     await guest.shells.write(other, { workspace_id, shell_id: id, input: "echo $WORD-$((6+6))" });
+    await readUntil(id, (output) => /remembered-12\r\n.*\$ $/.test(output));
     const both = await Promise.all([
       read(id, { wait_for_idle_ms: 400 }),
       guest.shells.read(other, { workspace_id, shell_id: id, wait_for_idle_ms: 400 }),

@@ -69,6 +69,14 @@ if [ -n "$WITH_ENGINE" ]; then
 fi
 if [ -n "$cgroup" ]; then
   echo $$ >"$cgroup/cgroup.procs"
-  rmdir "$cgroup/cl-user-$$" || echo "left in the user's cgroup: $(cat "$cgroup/cl-user-$$/cgroup.procs")" >&2
+  tries=0
+  until rmdir "$cgroup/cl-user-$$" 2>/dev/null; do # what has ended is in it a moment longer
+    tries=$((tries + 1))
+    if [ "$tries" -ge 300 ]; then
+      echo "left in the user's cgroup: $(cat "$cgroup/cl-user-$$/cgroup.procs")" >&2
+      break
+    fi
+    sleep 0.1
+  done
 fi
 exit "$code"

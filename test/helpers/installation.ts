@@ -105,8 +105,8 @@ export function processesNaming(text: string): string[] {
   });
 }
 
-/** Retries a check of something outside our control that no event tells, such as a process table. */
-export async function eventually(check: () => void | Promise<void>, seconds = 10): Promise<void> {
+/** Retries a check of something outside our control that no event tells, such as a process table. The limit is against hanging. */
+export async function eventually(check: () => void | Promise<void>, seconds = 30): Promise<void> {
   const end = Date.now() + seconds * 1000;
   for (;;) {
     try {

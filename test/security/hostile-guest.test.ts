@@ -55,7 +55,7 @@ describeWalls("G-10 a hostile guest", "g10", (box) => {
     const sockets = SOCKETS[box.wall.backend].map((name) => join(sandboxFolder(at.home, bad), name));
     const restore = await Promise.all(sockets.map((path) => impersonate(path, talk)));
     try {
-      await expect(at.sdk.execWorkspace(bad, { command: "true", signal: AbortSignal.timeout(20_000) })).rejects.toThrow(
+      await expect(at.sdk.execWorkspace(bad, { command: "true", signal: AbortSignal.timeout(50_000) })).rejects.toThrow(
         expect.objectContaining({
           code: expect.stringMatching(/GUEST_PROTOCOL|GUEST_VERSION|SANDBOX_LOST|WORKSPACE_NOT_RUNNING/) as string,
         }) as Error,

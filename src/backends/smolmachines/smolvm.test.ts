@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Smolvm, cannotRun, isOlder } from "./smolvm.ts";
 
-const DEADLINES = { quickMs: 1500, bootMs: 1500, copyMs: 1500 };
+/** For what ends by itself: against hanging. */
+const DEADLINES = { quickMs: 30_000, bootMs: 30_000, copyMs: 30_000 };
 
 let folder: string;
 let path: string | undefined;
@@ -18,12 +19,12 @@ afterEach(() => {
 });
 
 /** A program of that name that is the first in the PATH. */
-function install(script: string): Smolvm {
+function install(script: string, deadlines = DEADLINES): Smolvm {
   mkdirSync(join(folder, "bin"), { recursive: true });
   writeFileSync(join(folder, "bin/smolvm"), `#!/bin/sh\n${script}\n`);
   chmodSync(join(folder, "bin/smolvm"), 0o755);
   process.env["PATH"] = `${join(folder, "bin")}:${path ?? ""}`;
-  return new Smolvm(DEADLINES);
+  return new Smolvm(deadlines);
 }
 
 const failing = (code: string, words: RegExp) =>
@@ -78,12 +79,10 @@ describe("a smolvm that cannot be used", () => {
   });
 
   it("because it hangs is ended, and told", async () => {
-    const smolvm = install("sleep 100 & sleep 100");
-    const began = Date.now();
+    const smolvm = install("sleep 100 & sleep 100", { ...DEADLINES, quickMs: 1500 });
     await expect(smolvm.checkVersion()).rejects.toThrow(
       failing("BACKEND_UNAVAILABLE", /"smolvm --version" did not end within 1.5 seconds/),
     );
-    expect(Date.now() - began).toBeLessThan(10_000);
   });
 });
 

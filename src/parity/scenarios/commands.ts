@@ -59,7 +59,7 @@ export const COMMAND_SCENARIOS = scenarios("commands", {
     const id = await at.shared();
     const began = Date.now();
     const result = await at.sh(id, "trap '' TERM; echo early; (setsid sleep 333 &); while :; do sleep 1; done", {
-      timeout_seconds: 1,
+      timeout_seconds: 3, // time enough to begin, on a machine that is busy
     });
     assert.deepEqual([result.timed_out, result.stdout], [true, "early\n"]);
     assert.notEqual(result.exit_code, 0);

@@ -42,7 +42,7 @@ export const SERVICE_SCENARIOS = scenarios("services", {
     const failing = at.client.startService(id, "never", {
       command: "echo oh no >&2; sleep 666",
       readiness: { type: "tcp", port: 9 },
-      ready_timeout_seconds: 0.5,
+      ready_timeout_seconds: 3, // time enough to say so, on a machine that is busy
     });
     await assert.rejects(failing, /oh no/);
     assert.equal(

@@ -40,13 +40,16 @@ export function serviceSpec(serviceName: string, { argv, env, cwd, pids }: Servi
   };
 }
 
-/** Gives the guest's number of the new process, which this connection follows no further. */
-export async function spawnDetached(guest: GuestClient, spec: SpawnSpec): Promise<number> {
+/** Gives the guest's number of the new process, which this connection follows no further, and whether its program runs: else its end follows. */
+export async function spawnDetached(
+  guest: GuestClient,
+  spec: SpawnSpec,
+): Promise<{ process: number; hasStarted: boolean }> {
   const spawned = guest.spawn(spec);
   spawned.discardOutput();
-  const { process } = await spawned.started;
+  const { process, pid } = await spawned.started;
   spawned.detach();
-  return process;
+  return { process, hasStarted: pid !== 0 };
 }
 
 /** To a process that no stream follows: a short visit. One that the guest does not know, or that has ended, gets nothing. */

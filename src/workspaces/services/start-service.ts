@@ -9,12 +9,6 @@ import { isActive } from "./service-record.ts";
 import type { ServiceRun } from "./service-run.ts";
 import { describeEnd, startFailure } from "./start-failure.ts";
 
-/**
- * How long a start without readiness waits for the news that the program could not be run at all: the guest tells that, and nothing when all
- * is well. News that come later end the service as failed.
- */
-const SETTLE_MS = 50;
-
 /** All or none. */
 export async function openPorts(
   deps: Dependencies,
@@ -34,9 +28,9 @@ export async function openPorts(
 /** Brings a run from its first record to readiness. When that fails nothing runs any more, and the record says so. */
 export async function startRun(run: ServiceRun, plan: ServicePlan, signal: AbortSignal | undefined): Promise<void> {
   try {
-    await spawnRun(run, plan);
+    const hasStarted = await spawnRun(run, plan);
     if (plan.probe) await becomeReady(run, plan.probe, plan.readyTimeoutMs, signal);
-    else await settle(run);
+    else await settle(run, hasStarted);
     signal?.throwIfAborted();
   } catch (error) {
     await run.fail();
@@ -45,22 +39,23 @@ export async function startRun(run: ServiceRun, plan: ServicePlan, signal: Abort
   }
 }
 
-async function spawnRun(run: ServiceRun, plan: ServicePlan): Promise<void> {
+/** Gives whether the program could be run. */
+async function spawnRun(run: ServiceRun, plan: ServicePlan): Promise<boolean> {
   const { serviceName } = run.record;
   run.write({});
   const guest = await run.live.guest();
   await forgetService(guest, serviceName);
   if (run.isOver) throw await notReady(run, describeOver(run));
-  const process = await spawnDetached(guest, serviceSpec(serviceName, plan.command));
+  const { process, hasStarted } = await spawnDetached(guest, serviceSpec(serviceName, plan.command));
   run.tell("service_start");
   run.follow(process);
+  return hasStarted;
 }
 
-async function settle(run: ServiceRun): Promise<void> {
-  run.markReady();
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([run.ended, new Promise((resolve) => (timer = setTimeout(resolve, SETTLE_MS)))]);
-  clearTimeout(timer);
+/** A service without readiness is ready when its program runs. */
+async function settle(run: ServiceRun, hasStarted: boolean): Promise<void> {
+  if (hasStarted) run.markReady();
+  else await run.ended;
   if (run.exit?.kind === "failed") throw await notReady(run, describeEnd(run.exit));
   if (run.isOver && isActive(run.record)) throw await notReady(run, "was stopped before it was ready");
 }

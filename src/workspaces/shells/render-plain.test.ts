@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { cpuTime } from "../../../test/helpers/cpu-time.ts";
 import { renderPlain } from "./render-plain.ts";
 
 const render = async (shown: string, fields: { before?: string; cols?: number; rows?: number } = {}) => {
@@ -66,9 +67,8 @@ describe("renderPlain()", () => {
   it.each([["S"], ["T"], ["L"], ["M"], ["@"], ["P"], ["X"], ["I"], ["Z"], ["b"]])(
     "is not kept busy by a sequence that asks to be repeated two thousand million times: %s",
     async (final) => {
-      const started = performance.now();
-      expect(await text(`a\x1b[2147483647${final}\r\nb`)).toContain("b");
-      expect(performance.now() - started).toBeLessThan(1000);
+      const took = await cpuTime(async () => expect(await text(`a\x1b[2147483647${final}\r\nb`)).toContain("b"));
+      expect(took).toBeLessThan(1000);
     },
   );
 });

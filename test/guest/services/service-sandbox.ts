@@ -21,7 +21,7 @@ import { MemoryStore } from "./memory-store.ts";
 const PROGRAM = fileURLToPath(new URL("../../../build/guest/cloche-guest", import.meta.url));
 export const WORKSPACE_ID = "ws-0123456789";
 const AGENT = 1000;
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 30_000;
 
 /** The host's tree under a layer that is thrown away, with a `/workspace` of its own; then the guest program. */
 const SCRIPT = `set -e

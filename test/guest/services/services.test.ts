@@ -59,6 +59,7 @@ describe("start without readiness", () => {
     expect(sandbox.store.states).toEqual(["plain starting", "plain running"]);
     expect(kinds()).toEqual(["service_start"]);
     expect(sandbox.services.counts(WORKSPACE_ID)).toEqual({ total: 1, running: 1 });
+    await untilLogged("plain", "\n1000\n");
     expect((await sandbox.logs("plain")).stdout).toBe("/workspace\n1000\n");
     await expect(sandbox.begin("plain", "true")).rejects.toEqual(codeOf("SERVICE_EXISTS"));
     expect((await sandbox.stop("plain")).state).toBe("stopped");
@@ -70,7 +71,8 @@ describe("start without readiness", () => {
       message: expect.stringContaining("could not be started") as string,
       details: { service_name: "none", exit_code: 127 },
     });
-    expect(await sandbox.status("none")).toMatchObject({ state: "failed", exit_code: 127 });
+    expect(await sandbox.status("none")).toMatchObject({ state: "failed", exit_code: 127, ready_at: null });
+    expect(sandbox.store.states).toEqual(["none starting", "none failed"]);
     expect(kinds()).toEqual(["service_start", "service_failed"]);
   });
 
@@ -91,7 +93,7 @@ describe("start without readiness", () => {
   it("lets a program that daemonises go: the service has exited, its child lives on", async () => {
     await sandbox.begin("daemon", "setsid sleep 617 </dev/null >/dev/null 2>&1 & exit 0");
     expect(await sandbox.until("daemon", "exited")).toMatchObject({ exit_code: 0 });
-    const found = "timeout 5 sh -c 'until pgrep -xf \"sleep 617\" >/dev/null; do sleep 0.01; done' && echo lives";
+    const found = "timeout 30 sh -c 'until pgrep -xf \"sleep 617\" >/dev/null; do sleep 0.01; done' && echo lives";
     expect(await sandbox.shell(found)).toBe("lives\n");
     await sandbox.shell("pkill -xf 'sleep 617'");
   });
@@ -179,7 +181,8 @@ describe("readiness", () => {
   it("ends the whole of a service that is not ready in time", async () => {
     const script = "echo still-here; setsid sleep 611 & trap '' TERM; sleep 611";
     await expect(
-      sandbox.begin("never", script, { readiness: NEVER, ready_timeout_seconds: 0.4 }),
+      // time enough to begin, on a machine that is busy
+      sandbox.begin("never", script, { readiness: NEVER, ready_timeout_seconds: 2 }),
     ).rejects.toMatchObject({ code: "SERVICE_NOT_READY", message: expect.stringContaining("still-here") as string });
     expect(await sandbox.status("never")).toMatchObject({ state: "failed", exit_code: 137 });
     expect(await sandbox.shell("pgrep -xf 'sleep 611' | wc -l")).toBe("0\n");
@@ -226,8 +229,8 @@ describe("readiness", () => {
 
 describe("stop", () => {
   it("sends TERM to the group and keeps the exit code", async () => {
-    const script = `trap 'echo cleanup; exit 9' TERM; echo up; sleep 600 & wait`;
-    await sandbox.begin("polite", script, { readiness: { type: "command", command: "sleep 0.1" } });
+    const script = `trap 'echo cleanup; exit 9' TERM; echo up; touch polite; sleep 600 & wait`;
+    await sandbox.begin("polite", script, { readiness: { type: "file", path: "polite" } });
     expect(await sandbox.stop("polite")).toMatchObject({ state: "stopped", exit_code: 9 });
     expect((await sandbox.logs("polite")).stdout).toBe("up\ncleanup\n");
     expect(kinds()).toEqual(["service_start", "service_stop"]);
@@ -250,8 +253,8 @@ describe("stop", () => {
 
 describe("logs", () => {
   it("are tailed by line, each channel on its own", async () => {
-    await sandbox.begin("lines", "seq 1 300; echo oops >&2; printf last; exec sleep 600", {
-      readiness: { type: "command", command: "sleep 0.1" },
+    await sandbox.begin("lines", "seq 1 300; echo oops >&2; printf last; touch lines; exec sleep 600", {
+      readiness: { type: "file", path: "lines" },
     });
     const logs = await sandbox.logs("lines");
     expect(logs).toMatchObject({ state: "running", stderr: "oops\n", tail_lines: 200, truncated: true });
@@ -278,10 +281,14 @@ describe("logs", () => {
 
   it("have no secret in them, nor have errors and records", async () => {
     await sandbox.nextDaemon({ TOKEN: "hunter2-hunter2" });
-    await sandbox.begin("secret", `echo "is $T"; echo hunter2-hunter2 >&2; printf hunter2-; exec sleep 600`, {
-      secret_env: { TOKEN: "T" },
-      readiness: { type: "command", command: "sleep 0.1; : hunter2-hunter2" },
-    });
+    await sandbox.begin(
+      "secret",
+      `echo "is $T"; echo hunter2-hunter2 >&2; printf hunter2-; touch told; exec sleep 600`,
+      {
+        secret_env: { TOKEN: "T" },
+        readiness: { type: "command", command: "test -e told; : hunter2-hunter2" },
+      },
+    );
     expect(await sandbox.logs("secret")).toMatchObject({ stdout: "is [REDACTED]\n", stderr: "[REDACTED]\n" });
     await sandbox.stop("secret");
     const error: unknown = await sandbox
@@ -304,7 +311,7 @@ async function untilEnd(name: string) {
 
 /** Until a service has printed that; it may have no record yet. */
 async function untilLogged(name: string, words: string): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   while (!(await sandbox.logs(name).catch(() => undefined))?.stdout.includes(words)) {
     if (Date.now() > deadline) throw new Error(`${name} has not printed ${words}`);
     await (await sandbox.live.guest()).ping();
@@ -413,15 +420,19 @@ describe("published ports", () => {
   it("answer nobody before the service is ready, and nobody when it exits or fails", async () => {
     const hostPort = await freePort();
     const ports = [{ guest_port: 7203, host_port: hostPort }];
-    const started = sandbox.begin("late", `${server(7203, "count").join(" ")} & sleep 0.7; touch ok; sleep 0.5`, {
+    const wait = (name: string) => `until test -e ${name}; do sleep 0.02; done`;
+    const script = `${server(7203, "count").join(" ")} & ${wait("get-ready")}; touch ok; ${wait("exit-now")}`;
+    const started = sandbox.begin("late", script, {
       networkPolicy: published,
       readiness: { type: "file", path: "ok" },
       published_ports: ports,
     });
     await untilLogged("late", "listening");
     await expect(ask(hostPort)).rejects.toMatchObject({ code: "ECONNRESET" });
+    await sandbox.shell("touch get-ready");
     await started;
     expect(await ask(hostPort)).toBe("got 10");
+    await sandbox.shell("touch exit-now");
     await sandbox.until("late", "exited");
     await expect(ask(hostPort)).rejects.toMatchObject({ code: "ECONNREFUSED" });
     const failing = sandbox.begin("late", "exit 1", {
@@ -477,7 +488,12 @@ describe("adopt", () => {
     const port = service.published_ports[0]!.host_port;
     await expect(ask(port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
     expect(await sandbox.status("kept")).toEqual(service);
-    await sandbox.shell("touch end-now; sleep 0.3");
+    await sandbox.shell("touch end-now");
+    const ended = async () =>
+      (await (await sandbox.live.guest()).processes()).some(
+        ({ tag, exit }) => tag === "service:ended-meanwhile" && exit,
+      );
+    while (!(await ended())); // before it is adopted
     await sandbox.services.adopt(sandbox.live);
     expect(await sandbox.until("ended-meanwhile", "exited")).toMatchObject({ exit_code: 4 });
     expect(await ask(port)).toBe("got 10");
