@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { describeWalls } from "../helpers/sandbox.ts";
+import { answersTo, askFilter, everyCall, promisedAnswers } from "../helpers/system-calls.ts";
 
 /** x86_64 numbers of system calls that the filter refuses; each is called with arguments that would otherwise not be refused by it. */
 const REFUSED: Record<string, [number: number, args: string, answer: RegExp]> = {
@@ -72,6 +73,12 @@ describeWalls("G-06 privileges", "g06", (box) => {
     );
     expect(stdout.split("\n")).toContain("1000");
     expect(stdout.split("\n")).not.toContain("0");
+  });
+
+  it("G-06 G-07 the filter refuses every system call that the guarantees name, and no other", async () => {
+    const { stdout, stderr } = await box.perl(askFilter(everyCall()));
+    expect(stderr).toBe("");
+    expect(answersTo(stdout)).toEqual(promisedAnswers());
   });
 
   it.each(Object.entries(REFUSED))("G-06 the filter refuses %s", async (_name, [number, args, answer]) => {
