@@ -119,6 +119,7 @@ export class Workspaces extends WorkspaceRecords {
         progress,
         letGo: () => this.#letGo(workspaceId, "the workspace was reset", { discard: true }),
       });
+      this.#secrets.set(workspaceId, live.secrets);
       await this.#takeUp(live);
       this.#live.set(workspaceId, live);
       this.deps.workChanged();

@@ -54,7 +54,7 @@ export function answersTo(printed: string): Record<string, string> {
       const answer = answers[at] ?? "nothing";
       return answer === "passed" ? [] : [[number > NEWEST ? number : (names.get(number) ?? number), answer]];
     }),
-  ) as Record<string, string>;
+  );
 }
 
 /** The numbers of system calls on this machine, by name. */
@@ -100,4 +100,28 @@ export function askFilter(calls: readonly Call[]): string {
     }
     syscall(39, 0, 0, 0, 0, $last, $mark);
     print join " ", @said;`;
+}
+
+/** A 32-bit program, whose calls have other numbers: it exits with 42 where it may make any. */
+export function foreignProgram(): Buffer {
+  // exit(42), then an instruction that only the kernel may use
+  const code = Buffer.from("b801000000bb2a000000cd80f4", "hex");
+  const header = Buffer.alloc(84);
+  header.write("7f454c46010101", "hex");
+  header.set([2, 0, 3, 0, 1], 16); // a program for i386
+  for (const [at, value] of [
+    [24, 0x10_0054],
+    [28, 52],
+    [40, 0x20_0034],
+    [44, 1],
+    [52, 1],
+    [60, 0x10_0000],
+    [64, 0x10_0000],
+    [68, 97],
+    [72, 97],
+    [76, 5],
+    [80, 4096],
+  ] as const)
+    header.writeUInt32LE(value, at);
+  return Buffer.concat([header, code]);
 }

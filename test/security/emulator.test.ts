@@ -21,7 +21,15 @@ import { launchMachine } from "../../src/backends/vm/machine-process.ts";
 import { removeTree } from "../../src/base/remove-tree.ts";
 import { GUEST_PROGRAM } from "../../src/walls/guest-program.ts";
 import { eventually } from "../helpers/installation.ts";
-import { type Call, answersTo, askFilter, callNumbers, everyCall, promisedAnswers } from "../helpers/system-calls.ts";
+import {
+  type Call,
+  answersTo,
+  askFilter,
+  callNumbers,
+  everyCall,
+  foreignProgram,
+  promisedAnswers,
+} from "../helpers/system-calls.ts";
 
 const EMULATOR = 1_900_099_999;
 const USER = 54_321;
@@ -176,6 +184,14 @@ describe.each([
     const usual = [call("fcntl", 0, 4), call("ioctl", 0, 0x5401), call("clone", 0x3d0f00), call("mknod", 0, 0o100000)];
     const passing = [...own, ...usual, ...[1, 2, 10, 16].map((family) => call("socket", family))];
     expect((await attack(askFilter(passing))).split(" ")).toEqual(passing.map(() => "passed"));
+  });
+
+  it("the filter refuses every call of a 32-bit program", async () => {
+    writeFileSync(join(folder, "machine/foreign"), foreignProgram(), { mode: 0o755 });
+    expect(execFileSync(PERL, ["-e", `print system("${folder}/machine/foreign") >> 8`], { encoding: "utf8" })).toBe(
+      "42",
+    );
+    expect(await attack(`print system("./foreign") >> 8`)).not.toBe("42");
   });
 
   it("gains nothing from a setuid program", async () => {
