@@ -30,7 +30,6 @@ struct mount_change {
 };
 #define WITH_ALL_BELOW 0x8000
 #define CHANGE_READ_ONLY 1u
-#define CHANGE_NO_SETUID 2u
 
 struct shown {
   const char *path;
@@ -42,11 +41,12 @@ static struct shown system_places[] = {
     {"/usr", -1}, {"/bin", -1}, {"/sbin", -1}, {"/lib", -1}, {"/lib32", -1}, {"/lib64", -1}, {"/etc/ld.so.cache", -1}, {"/etc/alternatives", -1},
     {"/nix/store", -1}, {"/gnu/store", -1}, {"/dev/kvm", -1},
 };
-/* Of a program that is installed elsewhere, beside its own folder. */
-static const char *const siblings[] = {"", "/../lib", "/../lib64", "/../share", "/../libexec"};
+/* Of a program that is installed elsewhere, from its folder, which may be somebody's home: that is not shown, but the program itself. */
+static const char *const siblings[] = {"/../lib", "/../lib64", "/../share/qemu"};
 
 #define SYSTEM_PLACES (sizeof system_places / sizeof *system_places)
 #define SIBLINGS (sizeof siblings / sizeof *siblings)
+#define ELSEWHERE (1 + SIBLINGS) /* the program, and what it has beside */
 
 static void keep_own_ids(uid_t uid, gid_t gid) {
   char line[64];
@@ -101,22 +101,21 @@ static bool is_of_the_system(const char *path) {
 }
 
 /* Opened before the stage covers them. */
-static void open_siblings(const char *program, struct shown *found) {
-  char folder[PATH_MAX], path[PATH_MAX + 16];
-  snprintf(folder, sizeof folder, "%s", program);
-  *strrchr(folder, '/') = 0;
+static void open_elsewhere(const char *program, struct shown *found) {
+  char path[PATH_MAX + 16];
+  int folder = (int)(strrchr(program, '/') - program);
+  found[0] = (struct shown){program, open_path(program)};
   for (size_t i = 0; i < SIBLINGS; i++) {
-    found[i].fd = -1;
-    snprintf(path, sizeof path, "%s%s", folder, siblings[i]);
-    found[i].path = realpath(path, NULL);
-    /* Never the root itself, above a program that lies at the top. */
-    if (found[i].path && strcmp(found[i].path, "/") != 0) found[i].fd = open_if_there(found[i].path);
+    snprintf(path, sizeof path, "%.*s%s", folder, program, siblings[i]);
+    char *place = realpath(path, NULL);
+    /* Never the root itself, by a link. */
+    found[i + 1] = (struct shown){place, place && strcmp(place, "/") != 0 ? open_if_there(place) : -1};
   }
 }
 
 /* SECURITY: neither the sockets in its own folder, which the daemon connects to, nor anything else is an emulator's to replace (G-22) */
 static void make_read_only(const char *path) {
-  struct mount_change change = {.set = CHANGE_READ_ONLY | CHANGE_NO_SETUID};
+  struct mount_change change = {.set = CHANGE_READ_ONLY};
   if (syscall(SYS_mount_setattr, AT_FDCWD, path, WITH_ALL_BELOW, &change, sizeof change) != 0) fail("cannot make mounts read-only");
 }
 
@@ -128,7 +127,7 @@ static void take_as_root(const char *path) {
 /* SECURITY: an emulator that a guest has broken out to finds neither a file nor the network nor another process of the user (G-22) */
 const char *cell_enter(const char *program, bool as_user) {
   static char place[PATH_MAX];
-  struct shown elsewhere[SIBLINGS] = {0};
+  struct shown elsewhere[ELSEWHERE] = {0};
   char self[64];
   uid_t uid = geteuid();
   gid_t gid = getegid();
@@ -139,14 +138,14 @@ const char *cell_enter(const char *program, bool as_user) {
   }
   if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC) != 0) fail("cannot make namespaces");
   for (size_t i = 0; i < SYSTEM_PLACES; i++) system_places[i].fd = open_if_there(system_places[i].path);
-  if (!is_of_the_system(place)) open_siblings(place, elsewhere);
+  if (!is_of_the_system(place)) open_elsewhere(place, elsewhere);
   int folder = open_path(".");
   snprintf(self, sizeof self, "/proc/%d", (int)getpid());
   int own_process = open_path(self);
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) fail("cannot make mounts private");
-  if (mount("cloche", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") != 0) fail("cannot mount the cell");
+  if (mount("cloche", STAGE, "tmpfs", 0, NULL) != 0) fail("cannot mount the cell");
   for (size_t i = 0; i < SYSTEM_PLACES; i++) show(system_places[i].path, system_places[i].fd);
-  for (size_t i = 0; i < SIBLINGS; i++) {
+  for (size_t i = 0; i < ELSEWHERE; i++) {
     if (elsewhere[i].path) show(elsewhere[i].path, elsewhere[i].fd);
   }
   /* Its own descriptors have names there; those of other processes have none. */

@@ -19,6 +19,9 @@
 #include "idmap.h"
 #include "launcher.h"
 #include "layer_place.h"
+#include "room.h"
+
+#define BLOCK_BYTES 512u /* of `st_blocks`, whatever the disk has */
 
 struct copy_options {
   struct id_map map;
@@ -59,6 +62,7 @@ static enum outcome copy_regular(int from, int to, const char *name) {
   }
   int target = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (target < 0) fail("cannot make %s", name);
+  room_take(to, (uint64_t)st.st_blocks * BLOCK_BYTES);
   bool good = copy_content(source, target, &st, &bytes) && copy_attributes(source, target) && copy_metadata(target, &st);
   if (!good || close(target) != 0) fail("cannot copy %s", name);
   close(source);
@@ -85,6 +89,7 @@ static enum outcome try_copy(int from, int to, const char *name, unsigned depth)
     if (errno == ENOENT) return COPIED;
     fail("cannot look at %s", name);
   }
+  room_take(to, ROOM_OF_A_NAME);
   if (S_ISDIR(st.st_mode)) return copy_folder(from, to, name, depth);
   if (S_ISREG(st.st_mode)) return copy_regular(from, to, name);
   if (S_ISLNK(st.st_mode)) return copy_link(from, to, name, &st);

@@ -20,6 +20,7 @@
 #include "launcher.h"
 #include "layer_place.h"
 #include "layer_stream.h"
+#include "room.h"
 
 struct meta {
   mode_t mode;
@@ -93,9 +94,15 @@ static void receive_string(char *to, size_t room) {
   if (strlen(to) != length) refuse("a text holds a NUL");
 }
 
+static int here(void) {
+  if (level_count == 0) refuse("nothing to put things in");
+  return levels[level_count - 1].folder;
+}
+
 /* SECURITY: a name leads nowhere else (G-11) */
 static void receive_name(bool is_top) {
   receive_string(name, sizeof name);
+  if (!is_top) room_take(here(), ROOM_OF_A_NAME);
   bool plain = name[0] && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
   if (is_top ? name[0] != 0 : !plain) refuse("a name is none");
 }
@@ -122,6 +129,7 @@ static void receive_attributes(int fd) {
     if (size > sizeof value) refuse("an attribute is too large");
     receive(value, size);
     if (!attribute_is_kept(key)) refuse("an attribute is not the user's");
+    room_take(fd, size);
     if (fsetxattr(fd, key, value, size, 0) != 0) fail("cannot set an attribute of %s", name);
   }
 }
@@ -131,11 +139,6 @@ static void finish(int fd, const struct meta *m, const char *shown) {
   /* The owner first: changing it takes bits off the mode. */
   if (!one_owner && fchown(fd, m->uid, m->gid) != 0) fail("cannot give %s its owner", shown);
   if (fchmod(fd, m->mode) != 0 || futimens(fd, times) != 0 || close(fd) != 0) fail("cannot finish %s", shown);
-}
-
-static int here(void) {
-  if (level_count == 0) refuse("nothing to put things in");
-  return levels[level_count - 1].folder;
 }
 
 static void enter_folder(int top) {
@@ -179,6 +182,7 @@ static void receive_content(int file) {
       uint32_t count = receive_u32();
       if (count > sizeof chunk) refuse("a piece is too large");
       receive(chunk, count);
+      room_take(file, count);
       write_at(file, chunk, count, (off_t)at);
       at += count;
       total += count;

@@ -9,6 +9,7 @@ import { failure } from "../model/error-codes.ts";
 
 /** What a saved machine is called among the layers: the last of them, with everything that was written over the others. */
 const MACHINE_PREFIX = "mc-";
+const idIn = (name: string): string => name.split(".", 1)[0] ?? name;
 const isMachine = (layerId: string): boolean => layerId.startsWith(MACHINE_PREFIX);
 
 /** An overlay takes only so many; a workspace that was reset and saved that often is better made anew. */
@@ -91,7 +92,8 @@ export class Layers {
   /** Removes what nobody stands on. */
   async prune(): Promise<void> {
     const used = this.#store.listLayers();
-    for (const name of this.#names()) if (!used.has(name) && !this.#fresh.has(name)) await this.#remove(name);
+    // What is being made has another name until it is whole, which begins with the one that it will have.
+    for (const name of this.#names()) if (!used.has(name) && !this.#fresh.has(idIn(name))) await this.#remove(name);
   }
 
   async #remove(name: string): Promise<void> {

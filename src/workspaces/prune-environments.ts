@@ -9,7 +9,8 @@ export async function pruneEnvironments(deps: Dependencies): Promise<Environment
   const removed = await deps.environments.prune(new Set(stored.map(({ environment }) => environment)));
   const keep = {
     environments: await deps.environments.digests(),
-    baselines: new Set(stored.map(({ baseline }) => baseline)),
+    // Of now: somebody may have created one since.
+    baselines: new Set(deps.store.listWorkspaces().map(({ baseline }) => baseline)),
   };
   const backends: BackendPruned[] = [];
   for (const backend of deps.backends.values()) {

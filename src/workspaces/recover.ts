@@ -1,14 +1,11 @@
 import type { Wall } from "../contracts/backend.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
-import type { ExecutionMode } from "../model/names.ts";
 import { adoptCommands } from "./adopt-commands.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { executionModeOf } from "./execution-mode.ts";
 import { LiveWorkspace } from "./live-workspace.ts";
-import { rootFiles } from "./sandbox.ts";
-import { NO_SECRETS, SECRETS_FOLDER, Secrets } from "./secrets.ts";
-
-const MAX_SECRET_BYTES = 65_536;
+import { recoverSecrets } from "./sandbox-secrets.ts";
+import { NO_SECRETS } from "./secrets.ts";
 
 /** Takes up a sandbox that an earlier daemon left running. Takes as long as its guest program takes to answer. */
 export async function adoptWorkspace(
@@ -22,7 +19,7 @@ export async function adoptWorkspace(
   const { workspaceId, limits } = stored;
   // SECURITY: nothing is taken out of a sandbox before its secrets are known, so that they can be redacted (G-17).
   const executionMode = executionModeOf(deps, stored.backend);
-  const secrets = await recoverSecrets(stored, wall, executionMode);
+  const secrets = await recoverSecrets(stored, { wall, executionMode, known: NO_SECRETS });
   const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost });
   await takeUpSession(deps, live, alsoAdopt);
   return live;
@@ -40,27 +37,5 @@ export async function takeUpSession(
   } catch (error) {
     const { workspaceId } = live;
     deps.log.warn("a sandbox does not answer as it should", { workspaceId, error: String(error) });
-  }
-}
-
-/** The values are in the sandbox's memory, where the last daemon put them. */
-async function recoverSecrets(
-  { workspaceId, limits, ...stored }: StoredWorkspace,
-  wall: Wall,
-  executionMode: ExecutionMode,
-): Promise<Secrets> {
-  if (stored.secrets.length === 0) return NO_SECRETS;
-  const onLost = () => undefined;
-  const bare = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets: NO_SECRETS, onLost });
-  try {
-    const files = await rootFiles(bare);
-    const values = new Map<string, string>();
-    for (const { name } of stored.secrets) {
-      const { content } = await files.readAll("system", `${SECRETS_FOLDER}/${name}`, { maxBytes: MAX_SECRET_BYTES });
-      values.set(name, content.toString("utf8"));
-    }
-    return new Secrets(values);
-  } finally {
-    await bare.release();
   }
 }

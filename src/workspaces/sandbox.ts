@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { errnoOf } from "../base/errors.ts";
 import { workspaceDirectory } from "../base/paths.ts";
 import { removeTree } from "../base/remove-tree.ts";
-import type { Backend, WallSpec } from "../contracts/backend.ts";
+import type { Backend, Wall, WallSpec } from "../contracts/backend.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
-import type { GuestFiles } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
-import { AGENT } from "../model/names.ts";
+import type { ExecutionMode } from "../model/names.ts";
 import type { ReportProgress } from "../model/results.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { LiveWorkspace } from "./live-workspace.ts";
-import { SECRETS_FOLDER, type Secrets } from "./secrets.ts";
+import { provisionSecrets, recoverSecrets } from "./sandbox-secrets.ts";
+import type { Secrets } from "./secrets.ts";
 
 export interface SandboxContext {
   readonly secrets: Secrets;
@@ -52,10 +52,14 @@ export async function startSandbox(
   const wall = await backend.start(spec, context.signal);
   const { workspaceId, limits } = stored;
   const { executionMode } = backend;
-  const { secrets, onLost } = context;
-  const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost });
+  const secrets = await secretsFor(stored, context.secrets, {
+    isLive: spec.machine !== undefined,
+    wall,
+    executionMode,
+  });
+  const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost: context.onLost });
   try {
-    await provision(live);
+    await provisionSecrets(live);
     return live;
   } catch (error) {
     await live.close("it could not be provisioned");
@@ -63,23 +67,22 @@ export async function startSandbox(
   }
 }
 
-/** The secrets, in memory-backed files that only the guest program may read. */
-async function provision(live: LiveWorkspace): Promise<void> {
-  await live.guest(); // with a connection its end is noticed, from the first moment on
-  const { values } = live.secrets;
-  if (values.size === 0) return;
-  const files = await rootFiles(live);
-  await Promise.all(
-    [...values].map(([name, value]) =>
-      files.write("system", `${SECRETS_FOLDER}/${name}`, Buffer.from(value), { mode: 0o400 }),
-    ),
-  );
-}
-
-/** File work as the sandbox's root, where it has one. */
-export async function rootFiles(live: LiveWorkspace): Promise<GuestFiles> {
-  const { hello } = await live.guest();
-  return await live.files(hello.canChangeUser ? { uid: 0, gid: 0 } : AGENT);
+/**
+ * SECURITY: a machine that was saved alive has the secrets of then in its memory, also when no daemon knows them any more: they are redacted all the
+ * same (G-17).
+ */
+async function secretsFor(
+  stored: StoredWorkspace,
+  known: Secrets,
+  { isLive, ...sandbox }: { isLive: boolean; wall: Wall; executionMode: ExecutionMode },
+): Promise<Secrets> {
+  if (!isLive) return known;
+  try {
+    return await recoverSecrets(stored, { ...sandbox, known });
+  } catch (error) {
+    await sandbox.wall.stop({ discard: true });
+    throw error;
+  }
 }
 
 /** Ends whatever runs of a workspace's sandbox, known or not; its files stay. */

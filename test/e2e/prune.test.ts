@@ -125,21 +125,27 @@ describe("env prune and what the backend vm keeps", { timeout: 300_000 }, () => 
   });
 });
 
-it("a machine whose template another home removes at that very moment is started all the same", async () => {
+it("a machine whose template or project another home removes at that very moment is started all the same", async () => {
   const bin = mkdtempSync(join(tmpdir(), "cl-pp-"));
   const cache = makeOwnCache(mkdtempSync(join(tmpdir(), "cl-pc-")));
   // The first copy of a disk after the file was put there finds that nothing is left to copy.
   const armed = join(bin, "armed");
-  const script = `#!/bin/sh\n[ ! -e ${armed} ] || { rm ${armed}; rm -r ${cache}/vm/templates/*; }\nexec /usr/bin/cp "$@"\n`;
+  const script = `#!/bin/sh\n[ ! -e ${armed} ] || { rm -r ${cache}/vm/$(cat ${armed})/*; rm ${armed}; }\nexec /usr/bin/cp "$@"\n`;
   writeFileSync(join(bin, "cp"), script, { mode: 0o755 });
   const at = new Installation("pp", { CLOCHE_CACHE: cache, PATH: `${bin}:${process.env["PATH"] ?? ""}` });
-  const create = async () => (await at.sdk.createWorkspace({ environment: "debian:12", backend: "vm" })).workspace_id;
+  const seed_path = at.path("project");
+  mkdirSync(seed_path);
+  writeFileSync(join(seed_path, "file"), "there\n");
+  const create = async () =>
+    (await at.sdk.createWorkspace({ environment: "debian:12", backend: "vm", seed_path })).workspace_id;
   try {
     await create();
-    await at.sdk.stopDaemon(); // and with it the machine that waits
-    writeFileSync(armed, "");
-    expect(await sh(at, await create(), "echo there")).toBe("there");
-    expect(existsSync(armed)).toBe(false);
+    for (const kind of ["templates", "seeds"]) {
+      await at.sdk.stopDaemon(); // and with it the machine that waits
+      writeFileSync(armed, kind);
+      expect(await sh(at, await create(), "cat file"), kind).toBe("there");
+      expect(existsSync(armed)).toBe(false);
+    }
   } finally {
     await at[Symbol.asyncDispose]();
     for (const folder of [bin, cache]) await removeTree(folder);

@@ -89,6 +89,33 @@ describe("live snapshots", () => {
   }, 300_000);
 });
 
+describe("secrets in a live snapshot", () => {
+  it("G-17 are redacted, and usable, also when the daemon that knew them is gone", async () => {
+    await withInstallation(async (at) => {
+      const value = "tok-live-93b1c7-secret";
+      const secrets = [{ name: "TOKEN", value }];
+      const { workspace_id: id } = await at.sdk.createWorkspace({ ...VM, secrets });
+      const teller =
+        '(while :; do [ -e go ] && echo "$T" > told.tmp && mv told.tmp told; sleep 0.1; done) > /dev/null 2>&1 &';
+      await at.sdk.execWorkspace(id, { command: teller, secret_env: { TOKEN: "T" } });
+      await at.sdk.createSnapshot(id, "up", { live: true });
+      // While it is stopped, its secrets are in the daemon only.
+      await at.sdk.stopWorkspace(id);
+      process.kill((await at.sdk.daemonStatus()).pid ?? 0, "SIGKILL");
+      await at.sdk.resetWorkspace(id, { snapshot: "up" });
+      const { workspace_id: fork } = await at.sdk.forkWorkspace(id, { snapshot: "up" });
+      for (const one of [id, fork]) {
+        expect(await sh(at, one, "touch go; while ! [ -e told ]; do sleep 0.1; done; cat told")).toBe("[REDACTED]");
+        const used = { command: 'echo "<$T>"', secret_env: { TOKEN: "T" } };
+        expect((await at.sdk.execWorkspace(one, used)).stdout).toBe("<[REDACTED]>\n");
+      }
+      await at.sdk.stopWorkspace(id);
+      await at.sdk.startWorkspace(id);
+      expect(await sh(at, id, "cat told")).toBe("[REDACTED]");
+    });
+  });
+});
+
 describe("a machine that waits", () => {
   it("is taken by the next workspace, whose project, name and identity it has from then on", async () => {
     await withInstallation(async (at) => {
@@ -142,22 +169,30 @@ describe("a machine that waits", () => {
     });
   });
 
-  it("ends with its daemon, and one of a daemon that was killed with the next", async () => {
+  it.each([
+    ["a new one", "spare-machines"],
+    ["a copy of a live snapshot", "spare-copies"],
+  ])("ends with its daemon, and that of a daemon that was killed with the next: %s", async (_what, kind) => {
     await withInstallation(async (at) => {
       const { workspace_id: id } = await at.sdk.createWorkspace(VM);
+      const ofSnapshot = kind === "spare-copies";
+      if (ofSnapshot) await at.sdk.createSnapshot(id, "up", { live: true });
       const waiting = async (): Promise<number> => {
-        await eventually(() => expect(sparePid(at)).toBeDefined(), 30);
-        return sparePid(at) ?? 0;
+        await eventually(() => expect(sparePid(at, kind)).toBeDefined(), 30);
+        return sparePid(at, kind) ?? 0;
       };
       const left = await waiting();
+      const [folder = ""] = readdirSync(spares(at, kind));
       process.kill((await at.sdk.daemonStatus()).pid ?? 0, "SIGKILL");
       expect(await sh(at, id, "echo goes on")).toBe("goes on");
-      await eventually(() => expect(isRunning(left)).toBe(false));
-      const { workspace_id: other } = await at.sdk.createWorkspace(VM);
+      await eventually(() =>
+        expect([isRunning(left), existsSync(join(spares(at, kind), folder))]).toEqual([false, false]),
+      );
+      if (ofSnapshot) await at.sdk.resetWorkspace(id, { snapshot: "up" });
+      else await at.sdk.createWorkspace(VM);
       const last = await waiting();
-      for (const one of [id, other]) await at.sdk.deleteWorkspace(one);
       await at.sdk.stopDaemon();
-      await eventually(() => expect([last, isRunning(last), readdirSync(spares(at))]).toEqual([last, false, []]));
+      await eventually(() => expect([last, isRunning(last), readdirSync(spares(at, kind))]).toEqual([last, false, []]));
     });
   });
 });

@@ -9,6 +9,7 @@ import {
   readFileSync,
   readdirSync,
   realpathSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -20,6 +21,15 @@ import { launchMachine } from "../../src/backends/vm/machine-process.ts";
 import { removeTree } from "../../src/base/remove-tree.ts";
 import { GUEST_PROGRAM } from "../../src/walls/guest-program.ts";
 import { eventually } from "../helpers/installation.ts";
+import {
+  type Call,
+  answersTo,
+  askFilter,
+  callNumbers,
+  everyCall,
+  foreignProgram,
+  promisedAnswers,
+} from "../helpers/system-calls.ts";
 
 const EMULATOR = 1_900_099_999;
 const USER = 54_321;
@@ -35,11 +45,13 @@ describe.each([
   let folder: string;
   let neighbour: ChildProcess;
   let listeners: Server[];
+  let memory: string;
 
   beforeAll(async () => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), "cl-em-")));
     chmodSync(folder, 0o755);
-    mkdirSync(join(folder, "machine"), { mode: 0o711 });
+    mkdirSync(join(folder, "machine"));
+    chmodSync(join(folder, "machine"), 0o777); // so that it is not the mode that keeps it from writing there
     copyFileSync(GUEST_PROGRAM, join(folder, "guest"));
     for (const name of ["readable", "given", "own"]) writeFileSync(join(folder, name), "canary", { mode: 0o644 });
     chmodSync(join(folder, "own"), 0o600);
@@ -50,18 +62,20 @@ describe.each([
     neighbour = spawn("sleep", ["600"], { uid, gid: uid, stdio: "ignore" });
     listeners = [createServer().listen(0, "127.0.0.1"), createServer().listen(`\0cl-em-${uid}`)];
     await Promise.all(listeners.map((listener) => once(listener, "listening")));
+    memory = /\d+/.exec(execFileSync("ipcmk", ["-M", "4096", "-p", "0666"], { encoding: "utf8" }))?.[0] ?? "";
   });
   afterAll(async () => {
     for (const listener of listeners) listener.close();
     neighbour.kill("SIGKILL");
+    execFileSync("ipcrm", ["-m", memory]);
     await removeTree(folder);
   });
 
-  async function attack(program: string): Promise<string> {
+  async function attack(program: string, perl = PERL): Promise<string> {
     const rights = uid === USER ? [] : ["--user", String(uid)];
     const argv = ["emulator", "--directory", join(folder, "machine"), ...rights, "--read", join(folder, "given")];
     writeFileSync(join(folder, "machine/attack.pl"), `$| = 1; ${program}`);
-    const child = spawn(join(folder, "guest"), [...argv, "--", PERL, "attack.pl"], {
+    const child = spawn(join(folder, "guest"), [...argv, "--", perl, "attack.pl"], {
       ...(uid === USER && { uid, gid: uid }),
       cwd: "/",
       stdio: ["ignore", "pipe", "pipe"],
@@ -81,9 +95,25 @@ describe.each([
   it("opens no other file, its own user's neither, and makes none", async () => {
     for (const path of ["readable", "own", "machine/wall.pid"])
       expect(await attack(`print open(F, "<", "${join(folder, path)}") ? "opened" : $!`), path).toMatch(NO);
-    for (const path of [join(folder, "machine/new"), "new", "/tmp/cl-em-new", "/dev/shm/cl-em-new"])
+    for (const path of [join(folder, "machine/new"), "new", "/tmp/cl-em-new", "/dev/shm/cl-em-new", "/proc/self/comm"])
       expect(await attack(`print open(F, ">", "${path}") ? "made" : $!`), path).toMatch(NO);
     expect(await attack(`print opendir(D, "${folder}") ? "listed" : $!`)).toMatch(NO);
+  });
+
+  it("finds no way back to the host's root: not above its own, not by a descriptor that was left", async () => {
+    for (const above of ["/..", "../..", "/proc/self/root/..", "/proc/self/cwd/../.."])
+      expect(await attack(`print -e "${above}${join(folder, "readable")}" ? "there" : "gone"`), above).toBe("gone");
+    expect(await attack(`print grep { -d "/proc/self/fd/$_" } 0 .. 1023`)).toBe("");
+  });
+
+  it("sees of a program that is installed elsewhere only that", async () => {
+    mkdirSync(join(folder, "bin"));
+    copyFileSync(PERL, join(folder, "bin/perl"));
+    writeFileSync(join(folder, "bin/beside"), "canary");
+    symlinkSync("/", join(folder, "lib"));
+    const saw = (path: string) => `print -e "${join(folder, path)}" ? "there" : "gone";`;
+    const looks = ["bin/perl", "bin/beside", "readable"].map(saw).join('print " ";');
+    expect(await attack(looks, join(folder, "bin/perl"))).toBe("there gone gone");
   });
 
   it("does not get to write what it was given to read, also where that is its user's", async () => {
@@ -111,6 +141,12 @@ describe.each([
     expect(await attack(abstract)).toBe("no");
   });
 
+  it("reaches no memory that processes of the host share", async () => {
+    const reads = `my $b; print shmread(${memory}, $b, 0, 1) ? "read" : $!`;
+    expect(execFileSync(PERL, ["-e", reads], { encoding: "utf8" })).toBe("read");
+    expect(await attack(reads)).toBe("Invalid argument");
+  });
+
   it("neither signals, traces nor reads another process of its user", async () => {
     const pid = neighbour.pid ?? 0;
     await eventually(() => expect(neighbour.exitCode).toBeNull());
@@ -118,6 +154,44 @@ describe.each([
     expect(await attack(`print syscall(101, 16, ${pid}, 0, 0) == 0 ? "traced" : $!`)).toBe("Operation not permitted");
     for (const file of ["mem", "environ", "maps"])
       expect(await attack(`print open(F, "<", "/proc/${pid}/${file}") ? "opened" : $!`), file).toMatch(NO);
+  });
+
+  it("the filter refuses every system call that the guarantees name, and no other", async () => {
+    expect(answersTo(await attack(askFilter(everyCall())))).toEqual(promisedAnswers({ emulator: true }));
+  });
+
+  it("the filter refuses what depends on arguments, and lets pass what is about the emulator itself", async () => {
+    const at = callNumbers();
+    const call = (name: string, ...args: (number | string)[]): Call => [at.get(name) ?? -1, ...args];
+    const other = neighbour.pid ?? 0;
+    const one = ["tgkill", "rt_tgsigqueueinfo"];
+    const caller = ["prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity"];
+    const [F_SETOWN, F_SETOWN_EX, F_SETLEASE, FIOSETOWN, SIOCSPGRP] = [8, 15, 1024, 0x8901, 0x8902];
+    const [TIOCSTI, TIOCLINUX, AF_VSOCK, X32] = [0x5412, 0x541c, 40, 0x40000000];
+    const refused = [
+      ...[...one, ...caller].map((name) => call(name, other)),
+      ...[F_SETOWN, F_SETOWN_EX, F_SETLEASE].map((command) => call("fcntl", 0, command, other)),
+      ...[FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX].map((command) => call("ioctl", 0, command)),
+      ...[17, 25, 26, 27, 28, 29, 30].map((bit) => call("clone", 2 ** bit)),
+      ...[0o020000, 0o060000].flatMap((kind) => [call("mknod", 0, kind), call("mknodat", 0, 0, kind)]),
+      call("personality", 0x40000),
+    ];
+    const answers = await attack(
+      askFilter([...refused, call("socket", AF_VSOCK), call("socketpair", AF_VSOCK), [X32]]),
+    );
+    expect(answers.split(" ")).toEqual([...refused.map(() => "EPERM"), "EAFNOSUPPORT", "EAFNOSUPPORT", "ENOSYS"]);
+    const own = [...one.map((name) => call(name, "$$")), ...caller.map((name) => call(name, 0))];
+    const usual = [call("fcntl", 0, 4), call("ioctl", 0, 0x5401), call("clone", 0x3d0f00), call("mknod", 0, 0o100000)];
+    const passing = [...own, ...usual, ...[1, 2, 10, 16].map((family) => call("socket", family))];
+    expect((await attack(askFilter(passing))).split(" ")).toEqual(passing.map(() => "passed"));
+  });
+
+  it("the filter refuses every call of a 32-bit program", async () => {
+    writeFileSync(join(folder, "machine/foreign"), foreignProgram(), { mode: 0o755 });
+    expect(execFileSync(PERL, ["-e", `print system("${folder}/machine/foreign") >> 8`], { encoding: "utf8" })).toBe(
+      "42",
+    );
+    expect(await attack(`print system("./foreign") >> 8`)).not.toBe("42");
   });
 
   it("gains nothing from a setuid program", async () => {
@@ -142,7 +216,7 @@ describe("G-22 an emulator", () => {
     while (time < $end) { my $w = syswrite(STDERR, "x" x 65536); $w ? ($n += $w) : select(undef, undef, undef, 0.001) }
     syswrite(T, "$n\\n")`;
 
-  it("G-22 loses the groups of whoever starts it", () => {
+  it("G-22 loses the ids and the groups of whoever starts it", () => {
     const argv = [
       "--groups",
       "4,27",
@@ -156,6 +230,17 @@ describe("G-22 an emulator", () => {
     ];
     const status = execFileSync("setpriv", [...argv, "/usr/bin/cat", "/proc/self/status"], { encoding: "utf8" });
     expect(/^Groups:\t(.*)$/m.exec(status)?.[1]?.trim()).toBe("");
+    for (const kind of ["Uid", "Gid"]) expect(status).toContain(`${kind}:${`\t${EMULATOR}`.repeat(4)}\n`);
+  });
+
+  it("G-22 leaves no mount on a host whose mounts are shared, as most are", () => {
+    const argv = [GUEST_PROGRAM, "emulator", "--directory", folder, "--user", String(EMULATOR), "--"];
+    const script = `"$@"; cat /proc/self/mountinfo`;
+    const shared = ["--mount", "--propagation", "shared", "sh", "-c", script, "sh", ...argv, "/usr/bin/echo", "ran"];
+    const [ran, ...mounts] = execFileSync("unshare", shared, { encoding: "utf8" }).split("\n");
+    expect(ran).toBe("ran");
+    expect(mounts.join("\n")).toContain("shared:");
+    expect(mounts.filter((line) => / cloche | \/run\/(usr|machine)/.test(line))).toEqual([]);
   });
 
   it("G-15 can print without end: nobody keeps it, and it goes on", async () => {

@@ -126,12 +126,12 @@ export class MachineStarter {
 
   /** Has a copy of a saved machine made that waits to go on. */
   keepReady(saved: string, seed: string | undefined): void {
-    this.#copies.wish(saved, async (place) => {
+    this.#copies.wish(saved, async (place, signal) => {
       const tools = await this.tools({});
       const frozen = findSavedMachine(saved, tools.qemu.version);
       if (statSync(frozen.ownMemory).size > MAX_SPARE_BYTES) return undefined;
       await copySavedDisks(saved, place);
-      return await thawSpare(await this.#spareOptions(tools, frozen, place), seed);
+      return await thawSpare(await this.#spareOptions(tools, frozen, place, signal), seed);
     });
   }
 
@@ -186,19 +186,19 @@ export class MachineStarter {
       const thawed = spare ? await takeOver(spare, options) : await thaw(options);
       return { qemu: tools.qemu, frozen: template, seed: names.seed, thawed };
     } catch (error) {
-      const parts = [template.memory, template.environment, tools.boot.initrd];
+      const parts = [template.memory, template.environment, tools.boot.initrd, names.seed ?? template.memory];
       throw parts.every((path) => existsSync(path)) ? error : new PrunedMeanwhile("a part", { cause: error });
     } finally {
-      this.#spares.wish(template.key, async (place) => {
-        await place.copyDisk(template.disk, place.disk);
+      this.#spares.wish(template.key, async (place, giveUp) => {
+        await place.copyDisk(template.disk, place.disk, giveUp);
         makeHole(place.ownSeed); // a seed will be written into it
-        return await thawSpare(await this.#spareOptions(tools, template, place), place.ownSeed);
+        return await thawSpare(await this.#spareOptions(tools, template, place, giveUp), place.ownSeed);
       });
     }
   }
 
-  async #spareOptions(tools: Tools, frozen: Frozen, place: MachineFolder): Promise<ThawOptions> {
-    const names = { workspaceId: place.path, hostname: undefined, layers: [], seed: undefined, signal: undefined };
+  async #spareOptions(tools: Tools, frozen: Frozen, place: MachineFolder, signal: AbortSignal): Promise<ThawOptions> {
+    const names = { workspaceId: place.path, hostname: undefined, layers: [], seed: undefined, signal };
     return await this.#options(tools, frozen, place, names);
   }
 

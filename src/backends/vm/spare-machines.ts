@@ -15,8 +15,8 @@ export interface Spare {
   readonly machine: Launched;
 }
 
-/** Makes one in its folder; nothing when it would cost too much. */
-export type MakeSpare = (folder: MachineFolder) => Promise<Launched | undefined>;
+/** Makes one in its folder; nothing when it would cost too much. By the signal it gives up at once, and nothing of it runs then. */
+export type MakeSpare = (folder: MachineFolder, signal: AbortSignal) => Promise<Launched | undefined>;
 
 /**
  * A machine that was thawed, stands still and is nobody's yet: the next sandbox that starts from the same frozen one takes it, and is there in a third of the
@@ -30,6 +30,7 @@ export class SpareMachines {
   #wished: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #making: Promise<void> | undefined;
+  #giveUp = new AbortController();
   #closed = false;
 
   /** `folder` is theirs alone. */
@@ -58,10 +59,7 @@ export class SpareMachines {
 
   /** What `key` names is gone: so is a machine that was thawed from it. */
   async forget(key: string): Promise<void> {
-    if (this.#wished === key) {
-      clearTimeout(this.#timer);
-      await this.#making;
-    }
+    if (this.#wished === key) await this.#stopMaking();
     if (this.#ready?.key === key) await this.drop();
   }
 
@@ -79,9 +77,15 @@ export class SpareMachines {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
-    await this.#making;
+    await this.#stopMaking();
     await this.drop();
+  }
+
+  // SECURITY: a machine that was saved after a guest had taken it over may never say that it is ready (G-10).
+  async #stopMaking(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#giveUp.abort();
+    await this.#making;
   }
 
   #waiting(key: string): Spare | undefined {
@@ -91,14 +95,16 @@ export class SpareMachines {
   /** Never rejects: a sandbox starts without one too. */
   async #make(key: string, make: MakeSpare): Promise<void> {
     const folder = new MachineFolder(join(this.#folder, randomName(8)));
+    this.#giveUp = new AbortController();
+    const { signal } = this.#giveUp;
     try {
       await this.drop();
       mkdirSync(folder.path, { recursive: true, mode: 0o700 });
-      const machine = await make(folder);
+      const machine = await make(folder, signal);
       if (machine) this.#ready = { key, folder, machine };
       else await discard(folder);
     } catch (error) {
-      this.#log.warn("cannot keep a machine ready", { reason: messageOf(error) });
+      if (!signal.aborted) this.#log.warn("cannot keep a machine ready", { reason: messageOf(error) });
       await discard(folder).catch(() => undefined); // the next one clears it away
     }
   }
