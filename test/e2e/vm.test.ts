@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { placesFrom } from "../../src/base/paths.ts";
 import { type Installation, eventually, processesNaming, withInstallation } from "../helpers/installation.ts";
+import { killDaemon } from "../helpers/running-daemon.ts";
 
 const VM = { environment: "debian:12", backend: "vm" } as const;
 /** The cache that the tests share: its kernel and its environments are used again, its templates are not. */
@@ -55,7 +56,7 @@ describe("live snapshots", () => {
       const { snapshot } = await at.sdk.createSnapshot(id, "up", { live: true });
       expect(snapshot).toMatchObject({ kind: "named", live: true });
       const alive =
-        'kill -0 $(cat /tmp/pid) && a=$(cat /tmp/tick); sleep 0.5; [ "$a" != "$(cat /tmp/tick)" ] && echo ticks';
+        'kill -0 $(cat /tmp/pid) && a=$(cat /tmp/tick); while [ "$a" = "$(cat /tmp/tick)" ]; do sleep 0.1; done; echo ticks';
       expect(await sh(at, id, `echo after > f; ${alive}`)).toBe("ticks");
       await at.sdk.resetWorkspace(id, { snapshot: "up" });
       expect(await sh(at, id, `cat f; ${alive}`)).toBe("before\nticks");
@@ -141,7 +142,7 @@ describe("a machine that waits", () => {
       expect(Math.abs(Number(await sh(at, taken, "date +%s")) - Date.now() / 1000)).toBeLessThan(60);
       for (const id of ids) await at.sdk.deleteWorkspace(id);
     });
-  });
+  }, 300_000);
 
   it("goes on from a live snapshot in a copy that was made before, and ends with whoever could reset to it", async () => {
     await withInstallation(async (at) => {
@@ -167,7 +168,7 @@ describe("a machine that waits", () => {
       expect(readdirSync(spares(at, "spare-copies"))).toEqual([]);
       await eventually(() => expect([last, isRunning(last)]).toEqual([last, false]));
     });
-  });
+  }, 300_000);
 
   it.each([
     ["a new one", "spare-machines"],
@@ -183,7 +184,7 @@ describe("a machine that waits", () => {
       };
       const left = await waiting();
       const [folder = ""] = readdirSync(spares(at, kind));
-      process.kill((await at.sdk.daemonStatus()).pid ?? 0, "SIGKILL");
+      await killDaemon(at);
       expect(await sh(at, id, "echo goes on")).toBe("goes on");
       await eventually(() =>
         expect([isRunning(left), existsSync(join(spares(at, kind), folder))]).toEqual([false, false]),
@@ -194,7 +195,7 @@ describe("a machine that waits", () => {
       await at.sdk.stopDaemon();
       await eventually(() => expect([last, isRunning(last), readdirSync(spares(at, kind))]).toEqual([last, false, []]));
     });
-  });
+  }, 300_000);
 });
 
 describe("what can go wrong with a machine", () => {
