@@ -3,6 +3,7 @@ import { createMemoryIo } from "../../test/helpers/memory-io.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Workspace } from "../model/workspace.ts";
 import type { Cloche } from "../sdk/cloche.ts";
+import type { PruneOptions } from "../sdk/options.ts";
 import { runCli } from "./run-cli.ts";
 
 async function call(args: string[], options?: Parameters<typeof createMemoryIo>[0]) {
@@ -276,13 +277,38 @@ describe("results", () => {
     );
   });
 
+  it("env prune passes names and --dry-run on, and says what would go, what stays and why", async () => {
+    const asked: unknown[] = [];
+    const answer = {
+      dry_run: true,
+      removed: [{ name: "debian:12", size_bytes: 2048 }],
+      kept: [{ name: "host", reason: "a workspace uses it" }],
+      backends: [{ name: "vm", removed: [{ name: "frozen machine", size_bytes: 1024 }], problem: null }],
+      freed_bytes: 3072,
+    };
+    const client = {
+      pruneEnvironments: ({ environments, dry_run }: PruneOptions = {}) => {
+        asked.push({ environments, dry_run });
+        return Promise.resolve(answer);
+      },
+    };
+    const { stdout } = await call(["env", "prune", "debian:12", "host", "--dry-run"], { client });
+    expect(asked).toEqual([{ environments: ["debian:12", "host"], dry_run: true }]);
+    expect(stdout).toBe(
+      "Would remove debian:12, 2.0 KiB\nWould remove frozen machine, 1.0 KiB\nKept host: a workspace uses it\nWould free 3.0 KiB\n",
+    );
+    Object.assign(answer, { dry_run: false, removed: [], backends: [], freed_bytes: 0 });
+    expect((await call(["env", "prune"], { client })).stdout).toBe("Nothing to remove\n");
+    expect(asked[1]).toEqual({ environments: undefined, dry_run: false });
+  });
+
   it("doctor exits with 1 when the default backend does not work, and shows the hint", async () => {
     const backend = {
       name: "container",
       available: false,
       detail: "bwrap is missing",
       hint: "apt-get install bubblewrap",
-      limits: [],
+      limits: [{ name: "memory" as const, holds: true, detail: "cgroups" }],
       capabilities: {
         host_folders: true,
         oci_runtime: true,
@@ -302,7 +328,7 @@ describe("results", () => {
     };
     const { code, stdout } = await call(["doctor"], { client: { doctor: () => Promise.resolve(health) } });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/✗ container .* bwrap is missing/);
+    expect(stdout).toMatch(/✗ container +- .* bwrap is missing/);
     expect(stdout).toContain("hint: container: apt-get install bubblewrap");
     expect(stdout).toContain("Not ready: the default backend, container, does not work");
     const none = { ...health, default_backend: "nope" };

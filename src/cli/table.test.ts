@@ -17,6 +17,12 @@ it("formatTable counts characters, not code units", () => {
   expect(formatTable(["🫙🫙", "B"], [["ab", "c"]])).toEqual(["🫙🫙  B", "ab  c"]);
 });
 
+it("formatTable aligns the names of records, also of a column that is set in", () => {
+  const wide = "a state that leaves no room beside it";
+  const lines = formatTable(["  A", "LONGER", "TEXT"], [["✓ one", wide, "a text of its own length"]], narrow(50));
+  expect(lines).toEqual(["A       ✓ one", `LONGER  ${wide}`, "TEXT    a text of its own length"]);
+});
+
 it("formatPairs of nothing is nothing", () => {
   expect(formatPairs([])).toEqual([]);
 });

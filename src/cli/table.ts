@@ -37,7 +37,7 @@ const toRecords = (header: readonly string[], rows: readonly (readonly string[])
   rows.flatMap((row, index) => [
     ...(index === 0 ? [] : [""]),
     ...formatPairs(
-      row.map((cell, column) => [header[column] ?? "", cell] as const),
+      row.map((cell, column) => [(header[column] ?? "").trim(), cell] as const),
       width,
     ),
   ]);

@@ -15,6 +15,10 @@ export interface PruneKeep {
   readonly environments: ReadonlySet<string>;
   /** Trees that workspaces of this home stand on. */
   readonly baselines: ReadonlySet<string>;
+  /** Where it is given: digests of environments, and nothing goes but what was made of these. */
+  readonly only?: ReadonlySet<string> | undefined;
+  /** Everything stays, and what would have gone is told. */
+  readonly dryRun: boolean;
 }
 
 /** Something that was removed, by a name that tells what it was. */

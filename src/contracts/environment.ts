@@ -1,5 +1,5 @@
 import type { ClocheError } from "../base/errors.ts";
-import type { Environment, EnvironmentDetail, EnvironmentsPruned } from "../model/environment.ts";
+import type { Environment, EnvironmentDetail, KeptItem, RemovedItem } from "../model/environment.ts";
 import type { ReportProgress } from "../model/results.ts";
 
 /**
@@ -29,6 +29,21 @@ export interface Environments {
   obstacle(name: string): Promise<ClocheError | undefined>;
   /** Of all that is built, older builds too. */
   digests(): Promise<Set<string>>;
-  /** Removes built environments that are not in `inUse`. */
-  prune(inUse: ReadonlySet<string>): Promise<EnvironmentsPruned["removed"]>;
+  /** Removes built environments that nobody uses. An unknown name is refused before anything is removed. */
+  prune(request: PruneRequest): Promise<PrunedEnvironments>;
+}
+
+export interface PruneRequest {
+  /** Names of environments that workspaces of this home are made of. */
+  readonly inUse: ReadonlySet<string>;
+  /** All of them when not given. */
+  readonly names?: readonly string[] | undefined;
+  /** Everything stays, and what would have gone is told. */
+  readonly dryRun: boolean;
+  readonly progress?: ReportProgress | undefined;
+}
+
+export interface PrunedEnvironments {
+  readonly removed: readonly (RemovedItem & { readonly digest: string })[];
+  readonly kept: readonly KeptItem[];
 }

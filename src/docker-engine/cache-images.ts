@@ -25,6 +25,13 @@ export interface CacheImagesOptions {
   readonly repository: "cloche/environment" | "cloche/dockerfile";
 }
 
+export interface PruneImagesOptions {
+  /** Where it is given, no others go. */
+  readonly only?: ReadonlySet<string> | undefined;
+  /** Everything stays, and what would have gone is told. */
+  readonly dryRun?: boolean;
+}
+
 /**
  * The images of one cache in an engine, named `REPOSITORY:NAME-DIGEST-KIND-CACHE`. Caches may share an engine, and the same digest may be of other files in each:
  * none uses or removes an image of another. What has no label of a cache is nobody's here, and stays.
@@ -64,19 +71,26 @@ export class CacheImages {
   }
 
   /** Removes those whose digest is not among these; one that a container stands on stays, whoever's it is. */
-  async prune(engine: DockerEngine, digests: ReadonlySet<string>): Promise<{ reference: string; sizeBytes: number }[]> {
-    const kept = new Set([...digests].map((digest) => this.#ending(digest)));
+  async prune(
+    engine: DockerEngine,
+    digests: ReadonlySet<string>,
+    { only, dryRun = false }: PruneImagesOptions = {},
+  ): Promise<{ reference: string; sizeBytes: number }[]> {
+    const endings = (some: Iterable<string>): Set<string> => new Set([...some].map((digest) => this.#ending(digest)));
+    const [kept, asked] = [endings(digests), only && endings(only)];
     const removed: { reference: string; sizeBytes: number }[] = [];
-    for (const { tags, sizeBytes } of await this.#list(engine, { ...this.labels(""), [ENVIRONMENT]: undefined }))
-      for (const reference of tags.filter((tag) => !kept.has(endingOf(tag))))
-        if (await removeUnlessUsed(engine, reference)) removed.push({ reference, sizeBytes });
+    const used = dryRun ? await engine.imagesOfContainers() : new Set<string>();
+    for (const { id, tags, sizeBytes } of await this.#list(engine, { ...this.labels(""), [ENVIRONMENT]: undefined }))
+      for (const reference of tags.filter((tag) => !kept.has(endingOf(tag)) && asked?.has(endingOf(tag)) !== false))
+        if (dryRun ? !used.has(id) : await removeUnlessUsed(engine, reference)) removed.push({ reference, sizeBytes });
     return removed;
   }
 
   /** SECURITY: an image that was made from one of ours has its labels too, and is somebody else's: the tag has to be ours as well (G-21). */
   async #list(engine: DockerEngine, labels: Readonly<Record<string, string | undefined>>) {
     const ending = `-${this.#kind}-${cacheId(this.#cachePath)}`;
-    return (await engine.listImages(labels)).map(({ RepoTags, Size }) => ({
+    return (await engine.listImages(labels)).map(({ Id, RepoTags, Size }) => ({
+      id: Id,
       tags: (RepoTags ?? []).filter((tag) => tag.startsWith(`${this.repository}:`) && tag.endsWith(ending)),
       sizeBytes: Size,
     }));

@@ -162,6 +162,12 @@ export class DockerEngine {
     return found.filter(({ Names }) => Names.some((name) => name.startsWith(`/${prefix}`)));
   }
 
+  /** Ids of the images that containers stand on, whoever's they are. */
+  async imagesOfContainers(): Promise<Set<string>> {
+    const all = await this.#client.call<{ ImageID: string }[]>("GET", "/containers/json", { query: { all: true } });
+    return new Set(all.map(({ ImageID }) => ImageID));
+  }
+
   /** The last lines that its first process printed. */
   async containerLog(id: string, lines: number): Promise<string> {
     const query = { stdout: true, stderr: true, tail: lines };

@@ -5,7 +5,9 @@ import { machineFileFamily } from "./machine-file.ts";
 import { unpackRootfs } from "./rootfs-tar.ts";
 import { currentIdMap } from "../base/id-map.ts";
 import { silentLog } from "../base/log.ts";
+import type { Environments, PruneRequest } from "../contracts/environment.ts";
 import { failure } from "../model/error-codes.ts";
+import { takeBuildLock } from "../walls/build-lock.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -19,10 +21,12 @@ beforeEach(() => (cachePath = mkdtempSync(join(tmpdir(), "cloche-environments-")
 afterEach(() => rmSync(cachePath, { recursive: true, force: true }));
 
 /** An environment of one file, packed by a shell. */
-function tiny(options: { digest?: string; script?: string; before?: (context: BuildContext) => Promise<void> } = {}) {
+function tiny(
+  options: { name?: string; digest?: string; script?: string; before?: (context: BuildContext) => Promise<void> } = {},
+) {
   const { digest = "a".repeat(64), before = () => Promise.resolve() } = options;
   const definition: EnvironmentDefinition & { builds: number } = {
-    name: "tiny:1",
+    name: options.name ?? "tiny:1",
     description: "One file",
     packages: ["hello"],
     builds: 0,
@@ -42,7 +46,10 @@ function tiny(options: { digest?: string; script?: string; before?: (context: Bu
 
 const open = (...definitions: EnvironmentDefinition[]) =>
   createEnvironments({ cachePath, idMap: currentIdMap(), log: silentLog, definitions });
-const folders = () => readdirSync(join(cachePath, "environments")).filter((name) => !name.startsWith(".lock-"));
+/** Locks too: none is left. */
+const folders = () => readdirSync(join(cachePath, "environments"));
+const prune = async (environments: Environments, inUse: string[] = [], more: Partial<PruneRequest> = {}) =>
+  await environments.prune({ inUse: new Set(inUse), dryRun: false, ...more });
 const kind = currentIdMap().kind;
 
 describe("an obstacle", () => {
@@ -80,7 +87,7 @@ describe("a family", () => {
     state.gone = true;
     expect((await states())[1]).toEqual([long, "stale"]);
     await expect(environments.ensure(long, {})).rejects.toMatchObject({ code: "ENVIRONMENT_NOT_FOUND" });
-    expect((await environments.prune(new Set())).map(({ name }) => name)).toEqual([long, `${long}r`]);
+    expect((await prune(environments)).removed.map(({ name }) => name)).toEqual([long, `${long}r`]);
     expect(folders()).toEqual([]);
   });
 
@@ -103,7 +110,7 @@ describe("a family", () => {
     expect(await states()).toEqual([[name, "stale"]]);
     rmSync(file);
     expect(await states()).toEqual([]);
-    expect((await environments.prune(new Set())).map((one) => one.name)).toEqual([name]);
+    expect((await prune(environments)).removed.map((one) => one.name)).toEqual([name]);
   });
 
   it("is named when a name is unknown, and has none without a name", async () => {
@@ -152,6 +159,14 @@ describe("ensure()", () => {
     });
     expect((await one).root).toBe((await two).root);
     expect([first.builds, second.builds]).toEqual([1, 0]);
+  });
+
+  it("that fails says how to see more of it, with the environment's name", async () => {
+    const hint = "See the last lines of its output with `cloche env pull tiny:1 --json`";
+    const failing = open(tiny({ script: "echo E: no such package >&2; exit 3" })).ensure("tiny:1", {});
+    await expect(failing).rejects.toMatchObject({ code: "ENVIRONMENT_BUILD_FAILED", hint });
+    const broken = open(tiny({ before: () => Promise.reject(new Error("broken")) })).ensure("tiny:1", {});
+    await expect(broken).rejects.toMatchObject({ message: 'Cannot build environment "tiny:1": broken', hint });
   });
 
   it("goes on when a builder dies, and clears away what it left", async () => {
@@ -268,11 +283,12 @@ describe("list(), inspect() and prune()", () => {
     await open(tiny()).ensure("tiny:1", {});
     const environments = open(tiny({ digest: "b".repeat(64) }));
     await environments.ensure("tiny:1", {});
-    expect(await environments.prune(new Set(["tiny:1"]))).toEqual([]);
+    const used = { name: "tiny:1", reason: "a workspace uses it" };
+    expect(await prune(environments, ["tiny:1"])).toEqual({ removed: [], kept: [used, used] });
     expect(folders()).toHaveLength(2);
     mkdirSync(join(cachePath, "environments", `.tmp-tiny_1-${kind}-dead`));
     expect([...(await environments.digests())].sort()).toEqual(["a".repeat(64), "b".repeat(64)]);
-    const removed = await environments.prune(new Set());
+    const { removed } = await prune(environments);
     expect(removed.map(({ name, size_bytes }) => [name, size_bytes > 0])).toEqual([
       ["tiny:1", true],
       ["tiny:1", true],
@@ -281,10 +297,46 @@ describe("list(), inspect() and prune()", () => {
     expect(await environments.digests()).toEqual(new Set());
   });
 
+  it("removes the named ones alone, and refuses a name there is none of before anything goes", async () => {
+    const environments = open(tiny(), tiny({ name: "tiny:2" }), tiny({ name: "tiny:3" }));
+    for (const name of ["tiny:1", "tiny:2"]) await environments.ensure(name, {});
+    const asked = { names: ["tiny:1", "tiny:3"] };
+    await expect(prune(environments, [], { names: ["tiny:1", "tiny:4"] })).rejects.toMatchObject({
+      code: "ENVIRONMENT_NOT_FOUND",
+    });
+    expect(folders()).toHaveLength(2);
+    const { removed, kept } = await prune(environments, [], asked);
+    expect(removed).toEqual([{ name: "tiny:1", size_bytes: expect.any(Number) as number, digest: "a".repeat(64) }]);
+    expect(kept).toEqual([{ name: "tiny:3", reason: "it is not built" }]);
+    expect(folders()).toEqual([`tiny_2-aaaaaaaaaaaa-${kind}`]);
+  });
+
+  it("tells in a dry run what would go, and leaves it", async () => {
+    const environments = open(tiny());
+    await environments.ensure("tiny:1", {});
+    const { removed } = await prune(environments, [], { dryRun: true });
+    expect(removed.map(({ name }) => name)).toEqual(["tiny:1"]);
+    expect(folders()).toHaveLength(1);
+    expect((await prune(environments)).removed).toEqual(removed);
+    expect(folders()).toEqual([]);
+  });
+
+  it("removes locks that an older version has left, and none that somebody holds", async () => {
+    const environments = open(tiny());
+    await environments.ensure("tiny:1", {});
+    const lockFile = (name: string) => join(cachePath, "environments", `.lock-${name}`);
+    writeFileSync(lockFile("old"), "");
+    const lock = await takeBuildLock(lockFile("held"), {});
+    await prune(environments);
+    expect(folders()).toEqual([".lock-held"]);
+    await lock.release();
+    expect(folders()).toEqual([]);
+  });
+
   it("leave alone what is being built", async () => {
     const definition = tiny({
       before: async () => {
-        expect(await environments.prune(new Set())).toEqual([]);
+        expect(await prune(environments)).toEqual({ removed: [], kept: [] });
       },
     });
     const environments = open(definition);

@@ -1,4 +1,4 @@
-import { tryBuildLock, takeBuildLock } from "../walls/build-lock.ts";
+import { removeIdleLocks, tryBuildLock, takeBuildLock } from "../walls/build-lock.ts";
 import type { EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
 import { debianDefinitions } from "./debian.ts";
 import { dockerImageFamily } from "./docker-image.ts";
@@ -9,12 +9,12 @@ import { machineFileFamily } from "./machine-file.ts";
 import { isMountedAnywhere } from "./mounted-anywhere.ts";
 import { measureTree } from "../base/walk-tree.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
-import { type ClocheError, errnoOf, isClocheError, messageOf } from "../base/errors.ts";
+import { ClocheError, errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
 import type { Log } from "../base/log.ts";
 import { removeTree } from "../base/remove-tree.ts";
-import type { Environments, Rootfs } from "../contracts/environment.ts";
-import type { Environment, EnvironmentsPruned } from "../model/environment.ts";
+import type { Environments, PrunedEnvironments, PruneRequest, Rootfs } from "../contracts/environment.ts";
+import type { Environment, KeptItem } from "../model/environment.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ReportProgress } from "../model/results.ts";
 import { chmod, lchown, mkdir } from "node:fs/promises";
@@ -168,25 +168,37 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     }
   }
 
-  async function prune(inUse: ReadonlySet<string>): Promise<EnvironmentsPruned["removed"]> {
-    const removed: EnvironmentsPruned["removed"] = [];
+  async function prune({ inUse, names, dryRun, progress }: PruneRequest): Promise<PrunedEnvironments> {
+    const asked = names && [...new Set(names)].map(get);
+    const [removed, kept]: [PrunedEnvironments["removed"][number][], KeptItem[]] = [[], []];
     await cache.prepare();
-    for (const { name } of await known()) {
+    for (const { name } of asked ?? (await known())) {
       const lock = await tryBuildLock(cache.lockFile(name));
-      if (!lock) continue; // somebody builds it right now
       try {
-        await cache.clean(name);
-        // Older builds of a name in use stay as well: a running sandbox may stand on one.
-        for (const built of inUse.has(name) ? [] : await cache.all(name)) {
-          if (await isMountedAnywhere(built.folder)) continue; // in use by another home that shares the cache
-          await cache.remove(built);
-          removed.push({ name, size_bytes: built.size_bytes });
+        if (lock) await cache.clean(name);
+        const all = await cache.all(name);
+        if (all.length === 0 && asked) kept.push({ name, reason: "it is not built" });
+        for (const built of all) {
+          const reason = lock ? await whyKept(built, inUse) : "somebody builds it right now";
+          if (reason !== undefined) kept.push({ name, reason });
+          else {
+            progress?.({ step: `removing ${name}` });
+            if (!dryRun) await cache.remove(built);
+            removed.push({ name, size_bytes: built.size_bytes, digest: built.digest });
+          }
         }
       } finally {
-        await lock.release();
+        await lock?.release();
       }
     }
-    return removed;
+    if (!dryRun) await removeIdleLocks(cache.folder);
+    return { removed, kept };
+  }
+
+  /** Older builds of a name in use stay as well: a running sandbox may stand on one. */
+  async function whyKept({ name, folder }: Built, inUse: ReadonlySet<string>): Promise<string | undefined> {
+    if (inUse.has(name)) return "a workspace uses it";
+    return (await isMountedAnywhere(folder)) ? "a sandbox of another installation stands on it" : undefined;
   }
 
   return {
@@ -216,10 +228,19 @@ async function digestOrNothing(definition: EnvironmentDefinition): Promise<strin
 function asBuildFailure(name: string, error: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted)
     return failure("CANCELLED", `The build of environment "${name}" was cancelled`, { cause: error });
-  if (isClocheError(error)) return error;
+  if (isClocheError(error)) return withName(name, error);
   const disk = ["ENOSPC", "EDQUOT"].includes(errnoOf(error) ?? "");
   if (disk) return failure("DISK_FULL", `Cannot build environment "${name}": no space is left`, { cause: error });
-  return failure("ENVIRONMENT_BUILD_FAILED", `Cannot build environment "${name}": ${messageOf(error)}`, {
-    cause: error,
-  });
+  return withName(
+    name,
+    failure("ENVIRONMENT_BUILD_FAILED", `Cannot build environment "${name}": ${messageOf(error)}`, { cause: error }),
+  );
+}
+
+/** The step that failed does not know what it was a step of; the command in its hint is to be typed as it is shown. */
+function withName(name: string, error: ClocheError): ClocheError {
+  const hint = error.hint.replace("`cloche env pull NAME", () => `\`cloche env pull ${name}`);
+  if (hint === error.hint) return error;
+  const { code, message, details, cause } = error;
+  return new ClocheError(code, message, hint, { cause, ...(details && { details: { ...details } }) });
 }

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { ClocheError } from "../base/errors.ts";
+import { type ClocheError, isClocheError } from "../base/errors.ts";
 import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import { Deferred } from "./deferred.ts";
@@ -123,6 +123,15 @@ export class GuestClient implements AsyncDisposable {
     const request = new GuestRequest(this.#link, `forget process ${number}`, { wantsList: false });
     this.#link.send(u32Frame(HOST.FORGET, request.stream, number));
     await request.done.promise;
+  }
+
+  /** The same of one that may go by itself meanwhile, as a helper of file work does: then there is nothing to end. */
+  async forgetIfThere(process: number): Promise<void> {
+    try {
+      await this.forget(process);
+    } catch (error) {
+      if (!isClocheError(error) || error.code !== "COMMAND_NOT_FOUND") throw error;
+    }
   }
 
   /**

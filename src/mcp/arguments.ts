@@ -1,11 +1,15 @@
 /** What an argument means, wherever it stands: one name, one meaning. Those that their name explains are not here. */
 export const ARGUMENTS: Readonly<Record<string, string>> = {
+  backend: "container, docker, vm or smolmachines",
   command: "A string runs in `sh -c`, an array is an argv",
   cwd: "Default /workspace",
   cursor: "A next_cursor",
   dest: "Folder under /workspace",
   env: "Variables",
+  environment: "Such as host or debian:12",
+  from_workspace: "Copy this one",
   idempotency_key: "The same key gives the same workspace",
+  live: "Backend vm only",
   offset: "A next_offset",
   output_path: "New path on the host",
   path: "Under /workspace",

@@ -5,6 +5,7 @@ import { cutMiddle, TEXT_BUDGET } from "./bounded.ts";
 import { inputOf } from "./json-schema.ts";
 import { PROFILES } from "./profiles.ts";
 import type { Tool, ToolContext } from "./tool.ts";
+import { TOOLS } from "./tool-registry.ts";
 
 export interface ToolResult {
   content: { type: "text"; text: string }[];
@@ -27,7 +28,9 @@ export async function callTool(tool: Tool, args: unknown, full: boolean, context
     }
     const result = await tool.run(parsed.data, context);
     return {
-      content: [{ type: "text", text: cutMiddle(tool.text(result), WORDS_BUDGET, IN_THE_FIELDS) || "Done" }],
+      content: [
+        { type: "text", text: cutMiddle(tool.text(result, parsed.data), WORDS_BUDGET, IN_THE_FIELDS) || "Done" },
+      ],
       structuredContent: { ...result },
     };
   } catch (error) {
@@ -55,16 +58,22 @@ function bounded(details: Readonly<Record<string, unknown>>): Record<string, unk
   );
 }
 
-/** The hints of the wire name commands of the CLI; who calls tools has the tool of the same name. */
+/** The hints of the wire name commands and options of the CLI; who calls tools has the tool and the argument of the same name. */
 function forTools(hint: string): string {
-  return hint.replaceAll(
-    /`cloche (workspace|ws) ([a-z-]+(?: [a-z]+)*)[^`]*`/g,
-    (whole, _group: string, verbs: string) => {
-      const words = verbs.replaceAll(" ", "_").replaceAll("-", "_");
-      const bare = /^(snapshot|service|shell)_/.test(words) ? words : `workspace_${words}`;
-      return KNOWN.has(bare) ? `\`${bare}\`` : whole;
-    },
-  );
+  const toTool = (whole: string, _group: string, verbs: string): string => {
+    const words = verbs.replaceAll(" ", "_").replaceAll("-", "_");
+    const bare = /^(snapshot|service|shell)_/.test(words) ? words : `workspace_${words}`;
+    return KNOWN.has(bare) ? `\`${bare}\`` : whole;
+  };
+  const commands = hint.replaceAll(/`cloche (workspace|ws) ([a-z-]+(?: [a-z]+(?=[ `]))*)[^`]*`/g, toTool);
+  // What is quoted is a command line, and stays one.
+  return commands.replaceAll(/`[^`]*`|(?<![\w-])--([a-z]+(?:-[a-z]+)*)/g, (whole, option = "") => {
+    const name = (option as string).replaceAll("-", "_");
+    return ARGUMENT_NAMES.has(name) ? name : whole;
+  });
 }
 
+const ARGUMENT_NAMES: ReadonlySet<string> = new Set(
+  Object.values(TOOLS).flatMap(({ input }) => Object.keys(input.shape)),
+);
 const KNOWN: ReadonlySet<string> = new Set<string>(PROFILES["workspace-full"]);

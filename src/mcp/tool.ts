@@ -41,7 +41,7 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodO
   readonly annotations: ToolAnnotations;
   run(input: z.output<Input>, context: ToolContext): Promise<z.input<Output>>;
   /** The result in words, for hosts that show no structured content. */
-  text(result: z.input<Output>): string;
+  text(result: z.input<Output>, input: z.output<Input>): string;
 }
 
 /** A tool whose arguments are not known in detail. */
@@ -52,7 +52,7 @@ export interface Tool {
   readonly output: z.ZodObject;
   readonly annotations: ToolAnnotations;
   run(input: unknown, context: ToolContext): Promise<object>;
-  text(result: object): string;
+  text(result: object, input: unknown): string;
 }
 
 /** Keeps the types for `run` and `text`, and gives a tool of the common type. */

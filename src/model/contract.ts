@@ -124,7 +124,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "env list": { positionals: [], flags: [] },
   "env pull": { positionals: ["ENVIRONMENT"], flags: [] },
   "env inspect": { positionals: ["ENVIRONMENT"], flags: [] },
-  "env prune": { positionals: [], flags: [] },
+  "env prune": { positionals: ["[ENVIRONMENT…]"], flags: ["--dry-run"] },
   prepare: { positionals: ["[ENVIRONMENT]"], flags: ["--backend", "--oci-runtime"] },
   doctor: { positionals: [], flags: [] },
   "mcp serve": { positionals: [], flags: SERVE_FLAGS },

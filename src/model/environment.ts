@@ -27,8 +27,18 @@ export interface RemovedItem {
   size_bytes: number;
 }
 
+export interface KeptItem {
+  name: string;
+  /** Why it was not removed. */
+  reason: string;
+}
+
 export interface EnvironmentsPruned {
+  /** Whether everything is still there, and this is what would have gone. */
+  dry_run: boolean;
   removed: RemovedItem[];
+  /** Environments that stay, of those that were named, or of all that are built. */
+  kept: KeptItem[];
   /** What backends had made of environments and seeds, and nobody needs any more. */
   backends: BackendPruned[];
   /** All together. */

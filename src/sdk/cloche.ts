@@ -42,6 +42,7 @@ import type {
   OpenShellOptions,
   PatchOptions,
   PrepareOptions,
+  PruneOptions,
   SnapshotOptions,
   ReadFileOptions,
   ReadShellOptions,
@@ -283,8 +284,10 @@ export class Cloche implements AsyncDisposable {
     return await this.#ask("inspectEnvironment", { environment: resolveEnvironment(environment) }, options);
   }
 
-  async pruneEnvironments(options: CallOptions = {}): Promise<EnvironmentsPruned> {
-    return await this.#connection.call("pruneEnvironments", {}, options);
+  /** Removes what no workspace uses; of the named environments alone where some are named. */
+  async pruneEnvironments(options: PruneOptions = {}): Promise<EnvironmentsPruned> {
+    const { environments, ...rest } = options;
+    return await this.#ask("pruneEnvironments", { environments: environments?.map(resolveEnvironment) }, rest);
   }
 
   /** Makes ready what workspaces of an environment need on a backend, and proves it: create, exec, reset, delete. */

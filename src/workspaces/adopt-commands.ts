@@ -33,7 +33,8 @@ export async function adoptCommands(deps: Dependencies, live: LiveWorkspace): Pr
     live.adopted.set(entry.sequence, { process: found.process, start: adoption(deps, live, entry, found.process) });
   }
   // Commands whose end is in the journal already, and file work that nobody waits for any more.
-  for (const { process, tag } of known.values()) if (tag === "" || tag.startsWith("exec:")) await guest.forget(process);
+  for (const { process, tag } of known.values())
+    if (tag === "" || tag.startsWith("exec:")) await guest.forgetIfThere(process);
 }
 
 /** Starts reading an adopted command, once: when its client is back, or after a while without it. */

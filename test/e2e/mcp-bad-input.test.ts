@@ -60,6 +60,17 @@ describe("a call that is wrong is told what is wrong, and the server goes on", (
     });
   });
 
+  it("a live snapshot where there is none: refused, in words of the tools, and nothing is kept", async () => {
+    await withMcp(at, [...NONE, "--profile", "workspace-full"], async (client) => {
+      const error = await client.fails("snapshot_create", { workspace_id: id, snapshot_name: "up", live: true });
+      expect(error).toMatchObject({
+        code: "NOT_SUPPORTED",
+        hint: "Leave out live to save the files, or create the workspace with backend vm",
+      });
+      expect(await client.call("snapshot_list", { workspace_id: id })).toMatchObject({ count: 1 });
+    });
+  });
+
   it("arguments of 10 MB: taken where they make sense, refused in a line where not", async () => {
     await withMcp(at, NONE, async (client) => {
       const text = "x".repeat(10 * MB);

@@ -97,6 +97,25 @@ describe("where a workspace's files come from", () => {
     expect(description).toContain(`the files of ${at.path("plain")}.`);
   });
 
+  it("another workspace when the call names one, and its environment", async () => {
+    const from = await at.sdk.createWorkspace({ environment: "host", name: "first" });
+    await at.sdk.writeWorkspaceFile(from.workspace_id, "made.txt", { text: "made" });
+    await withMcp(
+      at,
+      ["--environment", "debian:12", "--backend", "no-such"],
+      async (client) => {
+        const { structuredContent: made, content } = await client.tool("workspace_create", {
+          from_workspace: from.workspace_id,
+        });
+        expect(made).toMatchObject({ environment: "host", backend: from.backend, name: "first" });
+        expect(content[0]!.text).toBe(`Created ${made["workspace_id"] as string} from ${from.workspace_id}`);
+        const { entries } = await at.sdk.listWorkspaceFiles(made["workspace_id"] as string);
+        expect(entries.map(({ path }) => path)).toEqual(["/workspace/made.txt"]);
+      },
+      { cwd: project },
+    );
+  });
+
   it("another seed when the call names one", async () => {
     await withMcp(
       at,

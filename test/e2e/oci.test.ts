@@ -126,7 +126,7 @@ describe("an OCI runtime instead of bubblewrap", () => {
           ["run", "--json", "--", "true"],
           ["workspace", "create", "--json"],
         ]) {
-          expectRefused(await at.cli(args), "no-such-runtime", "cannot run no-such-runtime");
+          expectRefused(await at.cli(args), "no-such-runtime", "there is no OCI runtime");
         }
         const doctor = await at.cli(["doctor", "--json"]);
         expect(doctor.code).toBe(1);

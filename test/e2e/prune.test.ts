@@ -27,8 +27,12 @@ class Pair implements AsyncDisposable {
 
   /** What the first one's `env prune` has removed of a backend, by its name. */
   async prune(backend: string): Promise<string[]> {
-    const { backends, freed_bytes } = await this.one.sdk.pruneEnvironments();
+    const dry = await this.one.sdk.pruneEnvironments({ dry_run: true });
+    const pruning = await this.one.sdk.pruneEnvironments();
     restoreEnvironments(this.cache);
+    // A dry run tells the same, and has left it all for this one.
+    expect(dry).toEqual({ ...pruning, dry_run: true });
+    const { backends, freed_bytes } = pruning;
     const pruned = backends.find(({ name }) => name === backend) ?? { removed: [], problem: null };
     expect(pruned.problem).toBe(null);
     const sum = backends.flatMap(({ removed }) => removed).reduce((bytes, one) => bytes + one.size_bytes, 0);
@@ -103,6 +107,9 @@ describe("env prune and what the backend vm keeps", { timeout: 300_000 }, () => 
   it("leaves what machines and live snapshots of another home need, and takes it when they are gone", async () => {
     const { one, other } = pair;
     const { workspace_id: id } = await other.sdk.createWorkspace(VM);
+    const { backends: ofHost } = await one.sdk.pruneEnvironments({ environments: ["host"] });
+    expect(ofHost).toEqual([]);
+    restoreEnvironments(pair.cache);
     expect((await pair.prune("vm")).filter((name) => /frozen|environment/.test(name))).toEqual([]);
     expect(await sh(other, id, "echo runs on")).toBe("runs on");
     await other.sdk.createSnapshot(id, "live", { live: true });
@@ -118,6 +125,7 @@ describe("env prune and what the backend vm keeps", { timeout: 300_000 }, () => 
       "frozen machine of debian:12, 2048 MiB",
     ]);
     expect([kept("templates"), kept("environments")]).toEqual([[], []]);
+    expect(readdirSync(join(pair.cache, "vm/templates"))).toEqual([]); // nor locks
     // All of it can be made again, also by a daemon that had it before.
     const { workspace_id: next } = await one.sdk.createWorkspace(VM);
     expect(await sh(one, next, "echo again")).toBe("again");
@@ -171,6 +179,9 @@ describe("env prune and the images of the backend docker", () => {
       await other.sdk.startWorkspace(theirs);
       expect(await sh(other, theirs, "echo there")).toBe("there");
       await other.sdk.deleteWorkspace(theirs);
+      await one.sdk.pruneEnvironments({ environments: ["debian:12"] });
+      restoreEnvironments(pair.cache);
+      expect(await images()).not.toBe("");
       expect(await pair.prune("docker")).toEqual([expect.stringMatching(/^docker image cloche\/environment:host-/)]);
       expect(await images()).toBe("");
       expect(await sh(one, await create(one), "echo again")).toBe("again");

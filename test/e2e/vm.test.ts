@@ -173,29 +173,35 @@ describe("a machine that waits", () => {
   it.each([
     ["a new one", "spare-machines"],
     ["a copy of a live snapshot", "spare-copies"],
-  ])("ends with its daemon, and that of a daemon that was killed with the next: %s", async (_what, kind) => {
-    await withInstallation(async (at) => {
-      const { workspace_id: id } = await at.sdk.createWorkspace(VM);
-      const ofSnapshot = kind === "spare-copies";
-      if (ofSnapshot) await at.sdk.createSnapshot(id, "up", { live: true });
-      const waiting = async (): Promise<number> => {
-        await eventually(() => expect(sparePid(at, kind)).toBeDefined(), 30);
-        return sparePid(at, kind) ?? 0;
-      };
-      const left = await waiting();
-      const [folder = ""] = readdirSync(spares(at, kind));
-      await killDaemon(at);
-      expect(await sh(at, id, "echo goes on")).toBe("goes on");
-      await eventually(() =>
-        expect([isRunning(left), existsSync(join(spares(at, kind), folder))]).toEqual([false, false]),
-      );
-      if (ofSnapshot) await at.sdk.resetWorkspace(id, { snapshot: "up" });
-      else await at.sdk.createWorkspace(VM);
-      const last = await waiting();
-      await at.sdk.stopDaemon();
-      await eventually(() => expect([last, isRunning(last), readdirSync(spares(at, kind))]).toEqual([last, false, []]));
-    });
-  }, 300_000);
+  ])(
+    "ends with its daemon, and that of a daemon that was killed with the next: %s",
+    async (_what, kind) => {
+      await withInstallation(async (at) => {
+        const { workspace_id: id } = await at.sdk.createWorkspace(VM);
+        const ofSnapshot = kind === "spare-copies";
+        if (ofSnapshot) await at.sdk.createSnapshot(id, "up", { live: true });
+        const waiting = async (): Promise<number> => {
+          await eventually(() => expect(sparePid(at, kind)).toBeDefined(), 30);
+          return sparePid(at, kind) ?? 0;
+        };
+        const left = await waiting();
+        const [folder = ""] = readdirSync(spares(at, kind));
+        await killDaemon(at);
+        expect(await sh(at, id, "echo goes on")).toBe("goes on");
+        await eventually(() =>
+          expect([isRunning(left), existsSync(join(spares(at, kind), folder))]).toEqual([false, false]),
+        );
+        if (ofSnapshot) await at.sdk.resetWorkspace(id, { snapshot: "up" });
+        else await at.sdk.createWorkspace(VM);
+        const last = await waiting();
+        await at.sdk.stopDaemon();
+        await eventually(() =>
+          expect([last, isRunning(last), readdirSync(spares(at, kind))]).toEqual([last, false, []]),
+        );
+      });
+    },
+    300_000,
+  );
 });
 
 describe("what can go wrong with a machine", () => {

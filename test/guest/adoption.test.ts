@@ -57,6 +57,7 @@ describe("a second connection", () => {
     await client.forget(info!.process);
     expect((await client.processes()).map(({ tag }) => tag)).not.toContain("kept");
     await expect(client.forget(info!.process)).rejects.toMatchObject({ code: "COMMAND_NOT_FOUND" });
+    await client.forgetIfThere(info!.process);
     await expect(client.attach(info!.process, { stdout: 0, stderr: 0 }).started).rejects.toMatchObject({
       code: "COMMAND_NOT_FOUND",
     });

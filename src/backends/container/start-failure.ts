@@ -54,13 +54,24 @@ export function startFailure(text: string, runtime?: string): ClocheError {
       ...options,
       hint: known.hint,
     });
+  // Denied when a folder of PATH is closed to the sandbox's root: then it was in none of the others.
+  if (runtime !== undefined && /cannot run .*: (?:No such file|Permission denied)/.test(reason)) {
+    return failure(
+      "SANDBOX_START_FAILED",
+      `Cannot start the sandbox: there is no OCI runtime "${runtime}" on this host`,
+      {
+        ...options,
+        hint: "Install it, or leave --oci-runtime and CLOCHE_OCI_RUNTIME out to use bubblewrap",
+      },
+    );
+  }
   if (runtime !== undefined) {
     return failure(
       "SANDBOX_START_FAILED",
       `Cannot start the sandbox with the OCI runtime "${runtime}": ${reason || "it ended without a word"}`,
       {
         ...options,
-        hint: "Check the runtime, or unset CLOCHE_OCI_RUNTIME to use bubblewrap",
+        hint: "Check the runtime, or leave --oci-runtime and CLOCHE_OCI_RUNTIME out to use bubblewrap",
       },
     );
   }

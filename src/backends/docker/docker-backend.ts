@@ -165,9 +165,9 @@ export class DockerBackend implements Backend {
   }
 
   /** Of the engine that is configured now; where none answers there is nothing to remove. */
-  async prune({ environments }: PruneKeep): Promise<Removed[]> {
+  async prune(keep: PruneKeep): Promise<Removed[]> {
     const usable = await this.#engines.get(undefined, undefined).catch(() => undefined);
-    return usable ? await this.#images.prune(usable.engine, environments) : [];
+    return usable ? await this.#images.prune(usable.engine, keep) : [];
   }
 
   #links(name: string): string {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import type { Log } from "../../base/log.ts";
-import type { PrepareOptions, Removed } from "../../contracts/backend.ts";
+import type { PrepareOptions, PruneKeep, Removed } from "../../contracts/backend.ts";
 import type { Rootfs } from "../../contracts/environment.ts";
 import { CacheImages } from "../../docker-engine/cache-images.ts";
 import type { DockerEngine } from "../../docker-engine/engine.ts";
@@ -54,8 +54,11 @@ export class EnvironmentImages {
   }
 
   /** Removes the images of environments of this cache whose digest is not among these; one that a container stands on stays, whoever's it is. */
-  async prune(engine: DockerEngine, digests: ReadonlySet<string>): Promise<Removed[]> {
-    const removed = [...(await this.#images.prune(engine, digests)), ...(await this.#built.prune(engine, digests))];
+  async prune(engine: DockerEngine, keep: PruneKeep): Promise<Removed[]> {
+    const removed = [
+      ...(await this.#images.prune(engine, keep.environments, keep)),
+      ...(await this.#built.prune(engine, keep.environments, keep)),
+    ];
     for (const { reference } of removed) this.#imports.delete(`${engine.endpoint.address} ${reference}`);
     return removed.map(({ reference, sizeBytes }) => ({ name: `docker image ${reference}`, sizeBytes }));
   }

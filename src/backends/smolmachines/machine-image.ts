@@ -6,7 +6,7 @@ import { randomName } from "../../base/ids.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import { measureTree } from "../../base/walk-tree.ts";
-import type { PrepareOptions, Removed } from "../../contracts/backend.ts";
+import type { PrepareOptions, PruneKeep, Removed } from "../../contracts/backend.ts";
 import type { Rootfs } from "../../contracts/environment.ts";
 import { copyUnmapped } from "../../walls/layer-stream.ts";
 
@@ -57,17 +57,17 @@ export class MachineImages {
   }
 
   /** Removes copies that are not among these, and what nobody makes any more. */
-  async prune(kept: ReadonlySet<string>): Promise<Removed[]> {
+  async prune(kept: ReadonlySet<string>, { only, dryRun }: Pick<PruneKeep, "only" | "dryRun">): Promise<Removed[]> {
     const removed: Removed[] = [];
-    for (const name of (await this.names()).filter((one) => !kept.has(one))) {
+    for (const name of (await this.names()).filter((one) => !kept.has(one) && only?.has(one) !== false)) {
       const image = join(this.#folder, name);
+      removed.push({ name: `smolmachines/${name}`, sizeBytes: await measureTree(image) });
+      if (dryRun) continue;
       const doomed = join(this.#folder, `${process.pid}-${randomName(8)}.tmp`);
-      const sizeBytes = await measureTree(image);
       await rename(image, doomed); // first, so that nobody takes half of it for the whole
       await removeTree(doomed);
-      removed.push({ name: `smolmachines/${name}`, sizeBytes });
     }
-    if (existsSync(this.#folder)) await this.#clear();
+    if (!dryRun && existsSync(this.#folder)) await this.#clear();
     return removed;
   }
 

@@ -168,11 +168,11 @@ export class SmolmachinesBackend implements Backend {
   }
 
   /** Where it cannot be told which machines there are, every copy may be in use. */
-  async prune({ environments }: PruneKeep): Promise<Removed[]> {
+  async prune({ environments, ...options }: PruneKeep): Promise<Removed[]> {
     if ((await this.#images.names()).length === 0) return [];
     const machines = (await this.#smolvm.list()).filter(({ labels }) => labels[HOME_LABEL] !== undefined);
     const used = machines.map(({ labels }) => labels[IMAGE_LABEL]).filter((digest) => digest !== undefined);
-    return await this.#images.prune(new Set([...environments, ...used]));
+    return await this.#images.prune(new Set([...environments, ...used]), options);
   }
 
   /** Machines of this home whose sandbox's folder is gone, or that a killed daemon was trying; once for each daemon. Never rejects. */

@@ -25,7 +25,7 @@ describe("findKernel()", () => {
     expect(() => findKernel(join(folder, "lib"))).toThrow(
       expect.objectContaining({
         code: "BACKEND_UNAVAILABLE",
-        hint: expect.stringContaining("CLOCHE_VM_KERNEL") as string,
+        hint: expect.stringMatching(/CLOCHE_VM_KERNEL.* and then run `cloche daemon stop`$/) as string,
       }),
     );
   });

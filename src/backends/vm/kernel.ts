@@ -48,7 +48,7 @@ export function findKernel(folder: string): Kernel {
   const image = images.sort((a, b) => a.localeCompare(b, "en", { numeric: true })).at(-1);
   if (image === undefined) {
     throw failure("BACKEND_UNAVAILABLE", `There is no kernel boot/vmlinuz-VERSION in "${folder}"`, {
-      hint: "Unset CLOCHE_VM_KERNEL, or set it to a folder with an unpacked kernel package",
+      hint: "Unset CLOCHE_VM_KERNEL, or set it to a folder with an unpacked kernel package, and then run `cloche daemon stop`",
     });
   }
   const version = image.slice("vmlinuz-".length);
@@ -93,7 +93,7 @@ export function moduleFiles({ modules, version }: Kernel, wanted: readonly strin
     if (file === undefined) {
       if (builtin.has(name)) return;
       throw failure("BACKEND_UNAVAILABLE", `The kernel ${version} has no module "${name}", which machines need`, {
-        hint: `Unset CLOCHE_VM_KERNEL to use Debian's ${PACKAGE}, or give a kernel that has it`,
+        hint: `Unset CLOCHE_VM_KERNEL to use Debian's ${PACKAGE}, or give a kernel that has it, and then run \`cloche daemon stop\``,
       });
     }
     if (order.includes(file)) return;

@@ -135,7 +135,7 @@ export class MachineStarter {
     });
   }
 
-  /** A machine that waits for nobody would keep its template in use. */
+  /** A machine that waits for nobody would keep its template in use, and a dry run would not tell of it. */
   async prune(keep: PruneKeep): Promise<Removed[]> {
     await this.#spares.drop();
     return await pruneCache(this.#cache, this.#images, this.#idMap, keep);

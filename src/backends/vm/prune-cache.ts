@@ -36,28 +36,39 @@ export async function pruneCache(
   const open = await openInodes();
   const isOpen = (path: string): boolean => filesOf(path).some((file) => open.has(statSync(file).ino));
   const removed: Removed[] = [];
+  const gone = new Set<string>();
   const clear = async (kind: string, isKept: (name: string, path: string) => boolean): Promise<void> => {
+    if (!keep.dryRun) await cache.removeIdleLocks(kind);
     for (const name of await cache.names(kind)) {
       let words = "";
-      const sizeBytes = await cache.remove(name, (path) => {
+      const isNeeded = (path: string): Promise<boolean> => {
         words = describe(name, path);
         return Promise.resolve(isKept(name, path) || isOpen(path));
-      });
-      if (sizeBytes !== undefined) removed.push({ name: words, sizeBytes });
+      };
+      const sizeBytes = await cache.remove(name, isNeeded, keep);
+      if (sizeBytes === undefined) continue;
+      gone.add(name);
+      removed.push({ name: words, sizeBytes });
     }
   };
 
+  const { only } = keep;
   const environments = new Set([...keep.environments].map((digest) => images.environmentName(digest)));
   await clear("templates", (_name, path) => {
     const facts = factsOf(path);
-    return isLinked(join(path, "memory")) || (facts !== undefined && isCurrent(facts, versions, keep));
+    if (isLinked(join(path, "memory")) || (only && (facts === undefined || !only.has(facts.environment)))) return true;
+    return facts !== undefined && isCurrent(facts, versions, keep);
   });
   // A machine that stands still has its environment mounted, and wants the very same image when it goes on.
   // Of one that somebody is making right now nothing is known yet.
-  const staying = (await cache.names("templates")).map((name) => factsOf(cache.path(name)));
+  const staying: (TemplateFacts | undefined)[] = [];
+  for (const name of await cache.names("templates"))
+    if (!gone.has(name) && !(await cache.isAbandoned(name))) staying.push(factsOf(cache.path(name)));
   for (const facts of staying) if (facts) environments.add(images.environmentName(facts.environment));
+  const asked = only && new Set([...only].map((digest) => images.environmentName(digest)));
   if (!staying.includes(undefined))
-    await clear("environments", (name) => !images.isOwn(name) || environments.has(name));
+    await clear("environments", (name) => !images.isOwn(name) || environments.has(name) || asked?.has(name) === false);
+  if (only) return removed;
   const seeds = new Set([...keep.baselines].filter((tree) => existsSync(tree)).map((tree) => images.seedName(tree)));
   await clear("seeds", (name) => seeds.has(name));
   await clear("disks", (name) => images.common.includes(name));

@@ -6,7 +6,7 @@ import { errnoOf } from "../../base/errors.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import { measureTree } from "../../base/walk-tree.ts";
 import { failure } from "../../model/error-codes.ts";
-import { takeBuildLock, tryBuildLock } from "../../walls/build-lock.ts";
+import { removeIdleLocks, takeBuildLock, tryBuildLock } from "../../walls/build-lock.ts";
 
 export interface MakeOptions {
   readonly signal?: AbortSignal | undefined;
@@ -61,14 +61,19 @@ export class VmCache {
    * Removes what has that name, when it is not `needed`, and what somebody who died has begun of it; nothing while somebody is making it. The name goes first,
    * so that nobody finds half of it. Gives the bytes that it took.
    */
-  async remove(name: string, needed: (path: string) => Promise<boolean>): Promise<number | undefined> {
+  async remove(
+    name: string,
+    needed: (path: string) => Promise<boolean>,
+    { dryRun = false }: { dryRun?: boolean } = {},
+  ): Promise<number | undefined> {
     const path = this.path(name);
     const lock = await tryBuildLock(lockOf(path));
     if (!lock) return undefined;
     try {
-      await removeLeftovers(path);
+      if (!dryRun) await removeLeftovers(path);
       if (!existsSync(path) || (await needed(path))) return undefined;
       const sizeBytes = await measureTree(path);
+      if (dryRun) return sizeBytes;
       const doomed = temporaryOf(path);
       await rename(path, doomed);
       await removeTree(doomed);
@@ -76,6 +81,19 @@ export class VmCache {
     } finally {
       await lock.release();
     }
+  }
+
+  /** Whether it was begun by somebody who died. */
+  async isAbandoned(name: string): Promise<boolean> {
+    const path = this.path(name);
+    if (existsSync(path)) return false;
+    const lock = await tryBuildLock(lockOf(path));
+    await lock?.release();
+    return lock !== undefined && !existsSync(path);
+  }
+
+  async removeIdleLocks(kind: string): Promise<void> {
+    await removeIdleLocks(this.path(kind));
   }
 
   async #build(path: string, build: (path: string) => Promise<void>): Promise<void> {

@@ -69,13 +69,13 @@ const CAPABILITIES = {
   guarded_system: "guarded system files",
 } as const;
 
-/** Which limits hold, or why one does not, is in the JSON; here it is the list of those that do. */
+/** Which limits hold, or why one does not, is in the JSON; here it is the list of those that do, where anything does. */
 function toRow({ name, available, detail, limits, capabilities }: BackendHealth): string[] {
   const held = limits.filter(({ holds }) => holds).map((limit) => limit.name);
   const also = Object.entries(CAPABILITIES).flatMap(([key, words]) =>
     capabilities[key as keyof typeof CAPABILITIES] ? [words] : [],
   );
-  return [`${available ? "✓" : "✗"} ${name}`, list(held), list(also), detail].map(escapeName);
+  return [`${available ? "✓" : "✗"} ${name}`, available ? list(held) : "-", list(also), detail].map(escapeName);
 }
 
 const list = (words: readonly string[]): string => (words.length === 0 ? "-" : words.join(", "));

@@ -18,7 +18,7 @@ export function hostHandlers({ deps, workspaces, places }: Verbs): Pick<Handlers
       return await deps.environments.inspect(name);
     },
     inspectEnvironment: ({ environment: name }) => deps.environments.inspect(name),
-    pruneEnvironments: () => pruneEnvironments(deps),
+    pruneEnvironments: (input, { progress }) => pruneEnvironments(deps, input, progress),
     prepare: (input, context) => prepareEnvironment(deps, workspaces, input, context),
     doctor: (input, { progress }) => checkHealth(deps, places, packageVersion(), input, progress),
   };

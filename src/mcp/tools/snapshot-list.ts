@@ -9,12 +9,15 @@ export const tool = defineTool({
   input: OPERATIONS.listSnapshots,
   output: z.object({
     count: z.number().int(),
-    snapshots: z.array(z.object({ snapshot_name: z.string(), kind: z.string(), size_bytes: z.number().int() })),
+    snapshots: z.array(
+      z.object({ snapshot_name: z.string(), kind: z.string(), live: z.boolean(), size_bytes: z.number().int() }),
+    ),
   }),
   annotations: READS,
   async run({ workspace_id: id }, { cloche, signal }) {
     const list = await cloche.listSnapshots(id, { signal });
     return { ...list, snapshots: firstEntries(list.snapshots) };
   },
-  text: ({ snapshots }) => snapshots.map(({ snapshot_name: name }) => name).join("\n"),
+  text: ({ snapshots }) =>
+    snapshots.map(({ snapshot_name: name, live }) => (live ? `${name}, with what ran` : name)).join("\n"),
 });

@@ -13,16 +13,19 @@ export const tool = defineTool({
   annotations: ADDS,
   async run(input, { cloche, defaults, source, signal, report }) {
     const onProgress = ({ step }: { step: string }) => report?.(step);
-    const seed = input.seed_path === undefined ? await source.seed({ signal, onProgress }) : {};
+    const isMoved = input.from_workspace !== undefined; // then all that the call does not name is as with that one
+    const seed = input.seed_path === undefined && !isMoved ? await source.seed({ signal, onProgress }) : {};
     return await cloche.createWorkspace({
       ...input,
       ...seed,
-      environment: input.environment ?? defaults.environment,
-      backend: input.backend ?? defaults.backend,
+      environment: input.environment ?? (isMoved ? undefined : defaults.environment),
+      backend: input.backend ?? (isMoved ? undefined : defaults.backend),
       signal,
       onProgress,
     });
   },
-  text: ({ workspace_id: id, workspace_seed: { mode, seed_path: path, origin_ref: ref } }) =>
-    `Created ${id}, ${mode === "empty" ? "empty" : `with the files of ${ref ?? path ?? "the seed"}`}`,
+  text({ workspace_id: id, workspace_seed: { mode, seed_path: path, origin_ref: ref } }, { from_workspace: from }) {
+    if (from !== undefined) return `Created ${id} from ${from}`;
+    return `Created ${id}, ${mode === "empty" ? "empty" : `with the files of ${ref ?? path ?? "the seed"}`}`;
+  },
 });

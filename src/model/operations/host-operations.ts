@@ -6,7 +6,10 @@ export const hostOperations = {
   listEnvironments: z.strictObject({}),
   pullEnvironment: environment,
   inspectEnvironment: environment,
-  pruneEnvironments: z.strictObject({}),
+  pruneEnvironments: z.strictObject({
+    environments: z.array(environment.shape.environment).min(1).max(256).optional(),
+    dry_run: z.boolean().optional(),
+  }),
   prepare: z.strictObject({
     environment: z.string().min(1).max(256).optional(),
     backend: z.string().min(1).max(64).optional(),

@@ -101,5 +101,5 @@ export async function endLeftovers(guest: GuestClient, serviceName: string): Pro
 export async function forgetService(guest: GuestClient, serviceName: string): Promise<void> {
   await endLeftovers(guest, serviceName);
   const processes = (await listServiceProcesses(guest)).filter((one) => one.serviceName === serviceName);
-  for (const { process } of processes) await guest.forget(process);
+  for (const { process } of processes) await guest.forgetIfThere(process);
 }

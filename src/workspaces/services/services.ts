@@ -115,7 +115,7 @@ export class Services {
     const guest = await live.guest();
     const known = new Set(records.map(({ serviceName }) => serviceName));
     for (const { process, serviceName } of await listServiceProcesses(guest))
-      if (!known.has(serviceName) && !this.#runsOf(workspaceId).has(serviceName)) await guest.forget(process);
+      if (!known.has(serviceName) && !this.#runsOf(workspaceId).has(serviceName)) await guest.forgetIfThere(process);
     const orphans = records.filter((one) => isActive(one) && !this.#runsOf(workspaceId).has(one.serviceName));
     for (const record of orphans) await this.#adoptOne(live, record);
   }

@@ -126,7 +126,7 @@ export class Shells {
     const recorded = new Set(store.listShells(live.workspaceId).map(({ shellId }) => shellId));
     for (const { process, tag } of await guest.processes()) {
       const shellId = shellIdOf(tag);
-      if (shellId !== undefined && !recorded.delete(shellId)) await guest.forget(process);
+      if (shellId !== undefined && !recorded.delete(shellId)) await guest.forgetIfThere(process);
     }
     for (const shellId of recorded) store.deleteShell(live.workspaceId, shellId);
   }
