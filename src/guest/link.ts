@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { isClocheError, messageOf, type ClocheError } from "../base/errors.ts";
+import { errnoOf, isClocheError, messageOf, type ClocheError } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
 import { FrameDecoder } from "./codec.ts";
 import { Deferred } from "./deferred.ts";
@@ -17,6 +17,8 @@ export interface LinkStream {
 /** Above this much unread output of all streams together, the socket itself is not read any more. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 const FLUSH_TIMEOUT_MS = 1000;
+/** How a socket tells that its other side is gone. */
+const ENDS: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 const LAST_HOST_STREAM = GUEST_STREAM_BIT - 1;
 
 /**
@@ -196,7 +198,8 @@ export class GuestLink {
 
   #lost(cause: Error | undefined): void {
     if (this.#over) return;
-    const why = cause ? `: ${cause.message}` : "";
+    // Whether the other side's end is met by a read or by a write, or comes as one, is chance.
+    const why = cause && !ENDS.has(errnoOf(cause) ?? "") ? `: ${cause.message}` : "";
     const error = failure("SANDBOX_LOST", `The connection to the sandbox ended${why}`, { cause });
     this.end(error, this.#endExpected ? undefined : error);
   }

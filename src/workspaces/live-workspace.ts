@@ -1,4 +1,4 @@
-import { type ClocheError, messageOf } from "../base/errors.ts";
+import { type ClocheError, isClocheError, messageOf } from "../base/errors.ts";
 import type { StopOptions, Wall, WallLimits } from "../contracts/backend.ts";
 import type { GuestClient } from "../guest/client.ts";
 import { GuestFiles } from "../guest/files.ts";
@@ -97,7 +97,8 @@ export class LiveWorkspace {
       return client;
     } catch (error) {
       void this.#disconnected(messageOf(error));
-      throw error;
+      // A sandbox that has just ended leaves a socket on which nobody answers.
+      throw isClocheError(error) ? error : this.lost();
     }
   }
 

@@ -93,13 +93,16 @@ describe("QEMU is killed", PATIENT, () => {
     });
   });
 
-  it("while it is saved alive: no snapshot, nothing of it is left, and the files come back", async () => {
+  it.each([
+    ["its devices are", "state"],
+    ["its memory is", "own-memory"],
+  ])("while %s saved: no snapshot, nothing of it is left, and the files come back", async (_what, file) => {
     await withInstallation(async (at) => {
       const id = await create(at);
       await sh(at, id, "echo kept > file; sync; head -c 200M /dev/urandom > /dev/shm/big");
       const saving = at.sdk.createSnapshot(id, "up", { live: true });
       saving.catch(() => undefined);
-      await firstWith("state", join(at.home, "layers"), /^mc-.*\.tmp$/);
+      await firstWith(file, join(at.home, "layers"), /^mc-.*\.tmp$/);
       process.kill(emulator(at, id), "SIGKILL");
       await expect(saving).rejects.toMatchObject({ code: "SANDBOX_LOST", hint: ANY });
       expect(readdirSync(join(at.home, "layers"))).toEqual([]);

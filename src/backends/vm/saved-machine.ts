@@ -44,15 +44,23 @@ export async function saveMachine(machine: RunningMachine, target: string): Prom
   try {
     await keepMemory(memory, join(temporary, "memory"));
     const qmp = await inTime(Qmp.connect(join(folder.emulator, QMP_SOCKET)));
+    let failed: unknown;
     try {
       await inTime(saveState(qmp, folder.emulator, join(temporary, "state")));
       await saveOwnMemory(pid, statSync(memory), join(temporary, "own-memory"));
       await copyDisk(folder.disk, join(temporary, "disk"));
       if (folder.isRestarted) await copyDisk(folder.spare, join(temporary, "spare"));
-    } finally {
-      await inTime(qmp.execute("cont")).catch(() => undefined); // one that has ended goes on no more
-      qmp.close();
+    } catch (error) {
+      failed = error;
     }
+    // One that has ended goes on no more. Its memory ended with it, at whatever place: what was read of it is not whole.
+    const goesOn = await inTime(qmp.execute("cont")).then(
+      () => true,
+      () => false,
+    );
+    qmp.close();
+    if (!goesOn) throw failure("SANDBOX_LOST", "The emulator ended while its machine was saved", { cause: failed });
+    if (failed !== undefined) throw failed as Error;
     await writeFile(join(temporary, "saved.json"), JSON.stringify(facts), { mode: 0o600 });
     await rename(temporary, target);
     return ["own-memory", "state", "disk"].reduce((sum, name) => sum + statSync(join(target, name)).blocks * 512, 0);

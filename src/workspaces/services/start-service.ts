@@ -33,9 +33,11 @@ export async function startRun(run: ServiceRun, plan: ServicePlan, signal: Abort
     else await settle(run, hasStarted);
     signal?.throwIfAborted();
   } catch (error) {
+    // What ended so that nobody knows how has ended with its sandbox, whose end may not be known yet.
+    const isLost = run.isOver && run.exit === undefined && run.record.state === "failed";
     await run.fail();
     // However far the start had come, whoever waits for it is told what became of the sandbox.
-    throw run.live.isCurrent ? error : run.live.lost();
+    throw run.live.isCurrent && !isLost ? error : run.live.lost();
   }
 }
 
