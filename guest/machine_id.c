@@ -20,12 +20,12 @@ static bool write_id(int folder, const char *text, size_t length) {
   return close(file) == 0 && written;
 }
 
-/* An id that this program has written before. To write over it is a tenth of the work for an emulated kernel that it is to make another file. */
+/* Only an id that this program has written before. An emulated kernel has a good deal less to do for that than for a new file. */
 static bool write_over(int folder, const char *text, size_t length) {
   struct stat st;
   int file = openat(folder, NAME, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return write_id(folder, text, length);
-  bool own = fstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == 0 && st.st_nlink == 1 && st.st_size == (off_t)length;
+  bool own = fstat(file, &st) == 0 && st.st_mode == (S_IFREG | 0444) && st.st_uid == 0 && st.st_nlink == 1 && st.st_size == (off_t)length;
   bool written = own && pwrite(file, text, length, 0) == (ssize_t)length;
   return close(file) == 0 && (own ? written : write_id(folder, text, length));
 }
