@@ -136,9 +136,11 @@ static bool watch_children(void) {
   return loop_watch(&signals, EPOLLIN);
 }
 
+static bool has_users; /* found out once: nothing changes it, and a thaw need not wait for it */
+
 static void identify(void) {
   bool layers = roots[ROOT_UPPER].fd >= 0 && roots[ROOT_BASELINE].fd >= 0;
-  identity.flags = (uint16_t)((layers ? HELLO_LAYERS : 0) | (harden_can_change_user() ? HELLO_USERS : 0));
+  identity.flags = (uint16_t)((layers ? HELLO_LAYERS : 0) | (has_users ? HELLO_USERS : 0));
   if (getrandom(identity.boot_id, sizeof identity.boot_id, 0) < 0) memcpy(identity.boot_id, &(int64_t){clock_us()}, 8);
 }
 
@@ -210,6 +212,7 @@ int init_main(int argc, char **argv) {
   }
   if (chdir("/") != 0) complain("Cannot enter \"/\": %s", strerror(errno));
   harden_self();
+  has_users = harden_can_change_user();
   identify();
   if (!loop_open() || !descendants_open() || !watch_children() || !open_channel(&o) || !machine_roots_watch()) {
     complain("Cannot start: %s", strerror(errno));

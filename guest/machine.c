@@ -161,7 +161,7 @@ static void run_guest(int roots_socket) {
     words[count++] = "--port-fd";
     words[count++] = texts[i];
   }
-  close(control);
+  machine_port_leave(control);
   launcher_status = -1;
   _exit(init_main((int)count, words));
 }
@@ -208,7 +208,7 @@ static void move_to_old_disk(void) {
 
 /* SECURITY: machines thawed from one template have one id until it is renewed (G-22) */
 static void renew_id(void) {
-  if (!machine_id_renew(MACHINE_ROOT)) fail("cannot write the machine's id");
+  if (!machine_id_renew_in_place(MACHINE_ROOT)) fail("cannot write the machine's id");
 }
 
 static void renew(void) {
@@ -280,6 +280,7 @@ int machine_main(void) {
   choose_memory();
   (void)sigaction(SIGCHLD, &action, NULL);
   build_sandbox(MACHINE_OWN_DISK);
+  renew_id(); /* so that there is one to be written over */
   sync();
   machine_port_say(control, "built");
   for (;;) {

@@ -51,17 +51,21 @@ int machine_port_open(const char *name) {
   return -1;
 }
 
-void machine_port_wait(int fd) {
+static int waiter = -1; /* kept: a machine is thawed while it waits, and what it does first takes longest */
+
+/* Until there is something to read, also while no host is connected. */
+static void wait_for_host(int fd) {
   /* Without a host a port reports a hang-up, and an end to read, all the time; an edge comes when that changes. */
-  int waiter = epoll_create1(EPOLL_CLOEXEC);
   struct epoll_event event = {.events = EPOLLIN | EPOLLET};
-  (void)epoll_ctl(waiter, EPOLL_CTL_ADD, fd, &event);
+  if (waiter < 0) {
+    waiter = epoll_create1(EPOLL_CLOEXEC);
+    (void)epoll_ctl(waiter, EPOLL_CTL_ADD, fd, &event);
+  }
   for (;;) {
     struct pollfd now = {.fd = fd, .events = POLLIN};
     if (poll(&now, 1, 0) > 0 && now.revents == POLLIN) break;
     (void)epoll_wait(waiter, &event, 1, -1);
   }
-  close(waiter);
 }
 
 bool machine_port_line(int fd, char *line, size_t size) {
@@ -83,8 +87,13 @@ bool machine_port_line(int fd, char *line, size_t size) {
     end = count > 0 ? (size_t)count : 0;
     if (count > 0) continue;
     used = 0;
-    machine_port_wait(fd);
+    wait_for_host(fd);
   }
+}
+
+void machine_port_leave(int fd) {
+  if (waiter >= 0) close(waiter);
+  close(fd);
 }
 
 void machine_port_say(int fd, const char *format, ...) {

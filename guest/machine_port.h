@@ -8,10 +8,10 @@
 /* Opens the port, waiting a while for it to appear; -1 with errno. A port can be open once. */
 int machine_port_open(const char *name);
 
-/* Waits until there is something to read, also while no host is connected. */
-void machine_port_wait(int fd);
-/* One line without its end; false when it is too long. Waits for a host and forgets what an earlier one said in part. */
+/* One line without its end; false when it is too long. Waits for a host and forgets what an earlier one said in part. Of one port only. */
 bool machine_port_line(int fd, char *line, size_t size);
+/* For a child that has nothing to do with the port that lines come from. */
+void machine_port_leave(int fd);
 void machine_port_say(int fd, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

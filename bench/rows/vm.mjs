@@ -15,6 +15,7 @@ const PAUSE_MS = 300;
 const EXECS_PER_ROUND = 10;
 /** A second until it begins, and a second and a half to be made. */
 const READY_MS = 2500;
+const IN_A_ROW = 6;
 const SAVED = "running";
 const ENVIRONMENT = "debian:12";
 
@@ -32,7 +33,7 @@ export async function measureVm({ installation, docker, rounds, say }) {
     warmUp: 2,
     cases: {
       create: () => whenReady(createOne),
-      "docker run": async () => (await docker.run()).endMs,
+      "docker run": () => whenReady(async () => (await docker.run()).endMs),
       exec: () => inARow(EXECS_PER_ROUND, () => execTrue(cloche, id)),
       save: () => timed(() => cloche.createSnapshot(id, `${SAVED}-${++saved}`, { live: true })),
     },
@@ -56,10 +57,29 @@ export async function measureVm({ installation, docker, rounds, say }) {
       },
     },
   });
-  const samples = { ...first, ...second };
   const made = [id];
   const memory = await idleMemory(installation, async () => made.push(await create()));
   for (const one of made) await cloche.deleteWorkspace(one);
+  // Last: a daemon that has just started has no machine ready, and what waited has ended.
+  const third = await interleave({
+    rounds,
+    warmUp: 2,
+    cases: {
+      "create first": async () => {
+        await cloche.stopDaemon();
+        await cloche.listWorkspaces();
+        return await createOne();
+      },
+      "docker run again": () => whenReady(async () => (await docker.run()).endMs),
+      // Nobody pauses: the daemon makes machines ready meanwhile.
+      "create in a row": async () => {
+        const taken = [];
+        for (let count = 0; count < IN_A_ROW; count++) taken.push(await createOne());
+        return taken;
+      },
+    },
+  });
+  const samples = { ...first, ...second, ...third };
   const of = (/** @type {string} */ name) => samples[name] ?? [];
   const alone = { peer: "-", peer_p50: null, ratio: null };
   return [
@@ -83,10 +103,24 @@ export async function measureVm({ installation, docker, rounds, say }) {
       goal: RESET_GOAL,
     }),
     compare({
-      what: `backend vm: create → first output, ${ENVIRONMENT}, no machine ready`,
+      what: `backend vm: create → first output, ${ENVIRONMENT}, second of two at once`,
       ours: of("create at once"),
       peer: "docker run",
       peerSamples: of("docker run"),
+      goal: CREATE_GOAL,
+    }),
+    compare({
+      what: `backend vm: create → first output, ${ENVIRONMENT}, ${IN_A_ROW} in a row`,
+      ours: of("create in a row"),
+      peer: "docker run",
+      peerSamples: of("docker run again"),
+      goal: CREATE_GOAL,
+    }),
+    compare({
+      what: `backend vm: create → first output, ${ENVIRONMENT}, no machine ready`,
+      ours: of("create first"),
+      peer: "docker run",
+      peerSamples: of("docker run again"),
     }),
     {
       ...alone,
@@ -108,7 +142,7 @@ const absolute = (what, ours, most) => ({
   details: { ours_samples: ours },
 });
 
-/** A person pauses between two workspaces; meanwhile the daemon makes the next machine ready. @param {() => Promise<number>} work */
+/** A person pauses between two workspaces; meanwhile the daemon makes the next machine ready, and a peer is not to pay for that. @param {() => Promise<number>} work */
 async function whenReady(work) {
   await setTimeout(READY_MS);
   return await work();

@@ -22,14 +22,16 @@ const SHARED = join(placesFrom(process.env).cache);
 const emulator = (at: Installation, id: string, generation = 1): number =>
   Number(readFileSync(join(at.home, "workspaces", id, `g${generation}/machine/wall.pid`), "utf8").split(" ")[0]);
 const spares = (at: Installation, kind = "spare-machines"): string => join(at.home, kind);
-const sparePid = (at: Installation, kind?: string): number | undefined => {
+const sparePids = (at: Installation, kind?: string): number[] => {
   try {
-    const [name = ""] = readdirSync(spares(at, kind));
-    return Number(readFileSync(join(spares(at, kind), name, "machine/wall.pid"), "utf8").split(" ")[0]);
+    return readdirSync(spares(at, kind)).map((name) =>
+      Number(readFileSync(join(spares(at, kind), name, "machine/wall.pid"), "utf8").split(" ")[0]),
+    );
   } catch {
-    return undefined;
+    return []; // one is being made, or ends
   }
 };
+const sparePid = (at: Installation, kind?: string): number | undefined => sparePids(at, kind)[0];
 const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}`);
 const sh = async (at: Installation, id: string, command: string): Promise<string> =>
   (await at.sdk.execWorkspace(id, { command })).stdout.trim();
@@ -124,14 +126,10 @@ describe("a machine that waits", () => {
       mkdirSync(project);
       writeFileSync(join(project, "file"), "of the project\n");
       const ids: string[] = [(await at.sdk.createWorkspace(VM)).workspace_id];
-      // One that is not ready when it is asked for is not taken; another is made after.
-      await eventually(async () => {
-        const waiting = sparePid(at);
-        expect(waiting).toBeDefined();
-        const { workspace_id: id } = await at.sdk.createWorkspace({ ...VM, seed_path: project });
-        ids.push(id);
-        expect(emulator(at, id)).toBe(waiting);
-      }, 60);
+      await eventually(() => expect(sparePid(at)).toBeDefined(), 30);
+      const waiting = sparePids(at);
+      ids.push((await at.sdk.createWorkspace({ ...VM, seed_path: project })).workspace_id);
+      expect(waiting).toContain(emulator(at, ids.at(-1) ?? ""));
       const taken = ids.at(-1) ?? "";
       expect(await sh(at, taken, "cat file; hostname")).toBe(`of the project\n${taken}`);
       expect((await at.sdk.diffWorkspace(taken)).changed).toBe(false);
@@ -143,6 +141,22 @@ describe("a machine that waits", () => {
       for (const id of ids) await at.sdk.deleteWorkspace(id);
     });
   }, 300_000);
+
+  it("is not the only one where several workspaces came at once, and each is another sandbox", async () => {
+    await withInstallation(async (at) => {
+      const two = async (): Promise<string[]> =>
+        (await Promise.all([VM, VM].map((how) => at.sdk.createWorkspace(how)))).map(({ workspace_id: id }) => id);
+      const ids = await two();
+      await eventually(() => expect(sparePids(at)).toHaveLength(2), 60);
+      const waiting = sparePids(at);
+      const taken = await two();
+      expect(new Set(taken.map((id) => emulator(at, id)))).toEqual(new Set(waiting));
+      const identity = "cat /etc/machine-id /proc/sys/kernel/random/uuid; hostname";
+      const identities = await Promise.all([...ids, ...taken].map((id) => sh(at, id, identity)));
+      expect(new Set(identities.flatMap((text) => text.split("\n"))).size).toBe(12);
+      for (const id of [...ids, ...taken]) await at.sdk.deleteWorkspace(id);
+    });
+  }, 120_000);
 
   it("goes on from a live snapshot in a copy that was made before, and ends with whoever could reset to it", async () => {
     await withInstallation(async (at) => {

@@ -21,6 +21,9 @@ import { VmCache } from "./vm-cache.ts";
 /** A copy of a saved machine that has written more is not kept ready: it would take that much memory. */
 const MAX_SPARE_BYTES = 128 * 1024 * 1024;
 
+/** Each takes about 40 MiB. */
+const MAX_SPARES = 4;
+
 export interface VmOptions {
   readonly home: string;
   readonly cache: string;
@@ -50,7 +53,7 @@ export interface Started {
 /** Somebody has cleaned up the cache between a look at it and the start of a machine from it. */
 class PrunedMeanwhile extends Error {}
 
-/** Starts machines from what is frozen: templates, and machines that were saved with their processes. Of each kind one is kept ready. */
+/** Starts machines from what is frozen: templates, and machines that were saved with their processes. Of each kind some are kept ready. */
 export class MachineStarter {
   readonly #cache: VmCache;
   readonly #images: DiskImages;
@@ -63,8 +66,8 @@ export class MachineStarter {
   #boot: Promise<BootFiles> | undefined;
 
   constructor({ home, cache, idMap, log }: VmOptions) {
-    this.#spares = new SpareMachines(join(home, "spare-machines"), log);
-    this.#copies = new SpareMachines(join(home, "spare-copies"), log);
+    this.#spares = new SpareMachines(join(home, "spare-machines"), MAX_SPARES, log);
+    this.#copies = new SpareMachines(join(home, "spare-copies"), 1, log);
     this.#cache = new VmCache(cache);
     this.#images = new DiskImages(this.#cache, idMap);
     this.#idMap = idMap;
@@ -126,12 +129,12 @@ export class MachineStarter {
 
   /** Has a copy of a saved machine made that waits to go on. */
   keepReady(saved: string, seed: string | undefined): void {
-    this.#copies.wish(saved, async (place, signal) => {
+    this.#copies.wish(saved, async (place, { signal, hurry }) => {
       const tools = await this.tools({});
       const frozen = findSavedMachine(saved, tools.qemu.version);
       if (statSync(frozen.ownMemory).size > MAX_SPARE_BYTES) return undefined;
       await copySavedDisks(saved, place);
-      return await thawSpare(await this.#spareOptions(tools, frozen, place, signal), seed);
+      return await thawSpare(await this.#spareOptions(tools, frozen, place, signal), seed, hurry);
     });
   }
 
@@ -148,6 +151,8 @@ export class MachineStarter {
 
   /** Ends what an earlier daemon has kept ready. */
   async clear(): Promise<void> {
+    // Where machines were used they will be again, and to ask the emulator for its version takes a while.
+    if (this.#spares.wereUsed) findQemu().catch(() => undefined); // whoever needs it is told
     await Promise.all([this.#spares.clear(), this.#copies.clear()]);
   }
 
@@ -164,7 +169,7 @@ export class MachineStarter {
       });
     folder.writeOrigin({ rootfs: names.rootfs, limits: names.limits });
     const options = await this.#options(tools, frozen, folder, names);
-    const spare = this.#copies.take(saved);
+    const spare = await this.#copies.take(saved, names.signal);
     try {
       if (!spare) await copySavedDisks(saved, folder);
       const thawed = spare ? await takeOver(spare, options) : await thaw(options);
@@ -180,7 +185,7 @@ export class MachineStarter {
     const template = await this.template(tools, { rootfs, limits }, { signal, progress });
     folder.writeOrigin({ rootfs, limits });
     const options = await this.#options(tools, template, folder, names);
-    const spare = folder.hasDisk ? undefined : this.#spares.take(template.key);
+    const spare = folder.hasDisk ? undefined : await this.#spares.take(template.key, signal);
     try {
       if (!spare) await folder.copyDisk(template.disk, folder.hasDisk ? folder.spare : folder.disk, signal);
       const thawed = spare ? await takeOver(spare, options) : await thaw(options);
@@ -189,10 +194,10 @@ export class MachineStarter {
       const parts = [template.memory, template.environment, tools.boot.initrd, names.seed ?? template.memory];
       throw parts.every((path) => existsSync(path)) ? error : new PrunedMeanwhile("a part", { cause: error });
     } finally {
-      this.#spares.wish(template.key, async (place, giveUp) => {
+      this.#spares.wish(template.key, async (place, { signal: giveUp, hurry }) => {
         await place.copyDisk(template.disk, place.disk, giveUp);
         makeHole(place.ownSeed); // a seed will be written into it
-        return await thawSpare(await this.#spareOptions(tools, template, place, giveUp), place.ownSeed);
+        return await thawSpare(await this.#spareOptions(tools, template, place, giveUp), place.ownSeed, hurry);
       });
     }
   }

@@ -11,7 +11,7 @@ export interface Qemu {
   readonly version: string;
 }
 
-let known: { stamp: string; qemu: Qemu } | undefined;
+let known: { stamp: string; qemu: Promise<Qemu> } | undefined;
 
 /** The emulator on the PATH. It is asked for its version once, as long as it is the same file. */
 export async function findQemu(path = process.env["PATH"] ?? ""): Promise<Qemu> {
@@ -20,13 +20,20 @@ export async function findQemu(path = process.env["PATH"] ?? ""): Promise<Qemu> 
     const found = lookAt(program);
     if (!found?.isFile()) continue;
     const stamp = JSON.stringify([program, found.ino, found.mtimeMs, found.size]);
-    if (known?.stamp !== stamp) {
-      const text = await runTool({ argv: [program, "--version"], package: PACKAGE });
-      known = { stamp, qemu: { program, version: text.split("\n")[0]?.trim() ?? "" } };
+    if (known?.stamp !== stamp) known = { stamp, qemu: ask(program) };
+    try {
+      return await known.qemu;
+    } catch (error) {
+      known = undefined;
+      throw error;
     }
-    return known.qemu;
   }
   throw notInstalled(PROGRAM, PACKAGE);
+}
+
+async function ask(program: string): Promise<Qemu> {
+  const text = await runTool({ argv: [program, "--version"], package: PACKAGE });
+  return { program, version: text.split("\n")[0]?.trim() ?? "" };
 }
 
 /** A PATH may name folders that are closed to this user, as one that is taken over from root does. */

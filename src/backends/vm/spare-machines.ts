@@ -1,73 +1,128 @@
-import { mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { freemem } from "node:os";
 import { join } from "node:path";
 import { errnoOf, messageOf } from "../../base/errors.ts";
 import { randomName } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import { onAbort } from "../../base/on-abort.ts";
 import { removeTree } from "../../base/remove-tree.ts";
+import { failure } from "../../model/error-codes.ts";
+import { Demand, REMEMBERED_MS } from "./demand.ts";
 import { MachineFolder } from "./machine-folder.ts";
 import { type Launched, recordedMachine } from "./machine-process.ts";
 
-/** The first command of a new sandbox has the processor to itself. */
+/** The first commands of a new sandbox have the processor to themselves, */
 const DELAY_MS = 1000;
+/** unless others come at once: the next of them waits for it. */
+const AT_ONCE_DELAY_MS = 100;
+/** More than one waits only where this much memory is free besides. */
+const FREE_BYTES = 1024 ** 3;
 
 export interface Spare {
   readonly folder: MachineFolder;
   readonly machine: Launched;
 }
 
-/** Makes one in its folder; nothing when it would cost too much. By the signal it gives up at once, and nothing of it runs then. */
-export type MakeSpare = (folder: MachineFolder, signal: AbortSignal) => Promise<Launched | undefined>;
+export interface MakingOptions {
+  /** By it making is given up at once, and nothing of the machine runs then. */
+  readonly signal: AbortSignal;
+  /** Whether somebody waits for it: then it need not be more than thawed. */
+  readonly hurry: () => boolean;
+}
+
+/** Makes one in its folder; nothing when it would cost too much. */
+export type MakeSpare = (folder: MachineFolder, options: MakingOptions) => Promise<Launched | undefined>;
+
+/** One that is being made. */
+interface Making {
+  readonly key: string | undefined;
+  readonly giveUp: AbortController;
+  readonly spare: Promise<Spare | undefined>;
+  isTaken: boolean;
+}
 
 /**
- * A machine that was thawed, stands still and is nobody's yet: the next sandbox that starts from the same frozen one takes it, and is there in a third of the
- * time. One waits, for what was used last. Its folder is in the home before it is started, so that the next daemon finds one that was left.
+ * Machines that were thawed, stand still and are nobody's yet: the next sandbox that starts from the same frozen one takes one, and is there in a fourth of
+ * the time. One waits, for what was used last; or as many as came at once in the last minute. The folder of each is in the home before it is started, so that
+ * the next daemon finds those that were left.
  */
 export class SpareMachines {
   readonly #folder: string;
+  readonly #most: number;
   readonly #log: Log;
-  #ready: (Spare & { readonly key: string }) | undefined;
-  /** What the timer, or the one that is being made, is for. */
-  #wished: string | undefined;
+  /** All of one kind; the one that has waited longest comes first. */
+  readonly #ready: Spare[] = [];
+  /** What was used last. */
+  #key: string | undefined;
+  #make: MakeSpare | undefined;
+  #demand = new Demand();
   #timer: NodeJS.Timeout | undefined;
-  #making: Promise<void> | undefined;
-  #giveUp = new AbortController();
+  /** When it goes off. */
+  #begin = 0;
+  #calm: NodeJS.Timeout | undefined;
+  #filling: Promise<void> | undefined;
+  #making: Making | undefined;
+  #ending = Promise.resolve();
   #closed = false;
 
-  /** `folder` is theirs alone. */
-  constructor(folder: string, log: Log) {
+  /** `folder` is theirs alone; `most` is how many wait at most. */
+  constructor(folder: string, most: number, log: Log) {
     this.#folder = folder;
+    this.#most = most;
     this.#log = log;
   }
 
-  /** The one that was thawed from what `key` names; it is the caller's then. */
-  take(key: string): Spare | undefined {
-    const spare = this.#waiting(key);
-    if (spare) this.#ready = undefined;
-    return spare;
+  /** One that was thawed from what `key` names, also one that is being made: that was begun earlier than any other. It is the caller's then. */
+  async take(key: string, signal?: AbortSignal): Promise<Spare | undefined> {
+    this.#turnTo(key);
+    this.#demand.asked(performance.now());
+    let spare = this.#ready.shift();
+    while (spare && !spare.machine.process.alive()) {
+      this.#end([spare]);
+      spare = this.#ready.shift();
+    }
+    const making = this.#making;
+    if (spare || !making || making.isTaken || making.key !== key) return spare;
+    making.isTaken = true;
+    return await this.#awaitMade(making.spare, signal);
   }
 
-  /** Has one made in a moment, unless there is one. */
+  /** Has as many made in a moment as are missing. */
   wish(key: string, make: MakeSpare): void {
-    if (this.#closed || this.#making || this.#waiting(key)) return;
+    if (this.#closed) return;
+    this.#turnTo(key);
+    this.#make = make;
+    const now = performance.now();
+    const delay = this.#demand.most(now) > 1 ? AT_ONCE_DELAY_MS : DELAY_MS;
+    if (this.#timer && this.#begin <= now + delay) return;
     clearTimeout(this.#timer);
-    this.#wished = key;
+    this.#begin = now + delay;
     this.#timer = setTimeout(() => {
-      this.#making = this.#make(key, make).finally(() => (this.#making = undefined));
-    }, DELAY_MS);
-    this.#timer.unref();
+      this.#timer = undefined;
+      this.#filling ??= this.#fill().finally(() => (this.#filling = undefined));
+    }, delay).unref();
   }
 
-  /** What `key` names is gone: so is a machine that was thawed from it. */
+  /** What `key` names is gone: so are machines that were thawed from it. */
   async forget(key: string): Promise<void> {
-    if (this.#wished === key) await this.#stopMaking();
-    if (this.#ready?.key === key) await this.drop();
+    if (this.#key === key) await this.drop();
   }
 
-  /** Ends the one that waits; one that was taken is not ours any more. */
+  /** Ends those that wait, and makes none until the next is wished for; one that was taken is not ours any more. */
   async drop(): Promise<void> {
-    const spare = this.#ready;
-    this.#ready = undefined;
-    if (spare) await discard(spare.folder);
+    clearTimeout(this.#timer);
+    clearTimeout(this.#calm);
+    this.#timer = undefined;
+    this.#turnTo(undefined);
+    // SECURITY: a machine that was saved after a guest had taken it over may never say that it is ready (G-10).
+    this.#making?.giveUp.abort();
+    await this.#filling;
+    await this.#ending;
+  }
+
+  /** Whether machines have waited in this home before. */
+  get wereUsed(): boolean {
+    return existsSync(this.#folder);
   }
 
   /** Before any is made: ends and removes what an earlier daemon has left. */
@@ -77,36 +132,77 @@ export class SpareMachines {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#stopMaking();
     await this.drop();
   }
 
-  // SECURITY: a machine that was saved after a guest had taken it over may never say that it is ready (G-10).
-  async #stopMaking(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#giveUp.abort();
-    await this.#making;
+  get #wanted(): number {
+    const most = freemem() < FREE_BYTES ? 1 : this.#most;
+    return Math.max(1, Math.min(this.#demand.most(performance.now()), most));
   }
 
-  #waiting(key: string): Spare | undefined {
-    return this.#ready?.key === key && this.#ready.machine.process.alive() ? this.#ready : undefined;
+  /** Makes those that are missing, one after the other. */
+  async #fill(): Promise<void> {
+    while (this.#make && this.#ready.length < this.#wanted) {
+      const giveUp = new AbortController();
+      const options = { signal: giveUp.signal, hurry: () => making.isTaken };
+      const making: Making = { key: this.#key, giveUp, spare: this.#makeOne(this.#make, options), isTaken: false };
+      this.#making = making;
+      const spare = await making.spare;
+      this.#making = undefined;
+      if (!spare) break;
+      if (making.isTaken) continue;
+      if (this.#key === making.key) this.#ready.push(spare);
+      else this.#end([spare]);
+    }
+    clearTimeout(this.#calm);
+    if (this.#ready.length > 1) this.#calm = setTimeout(() => this.#endNeedless(), REMEMBERED_MS).unref();
   }
 
   /** Never rejects: a sandbox starts without one too. */
-  async #make(key: string, make: MakeSpare): Promise<void> {
+  async #makeOne(make: MakeSpare, options: MakingOptions): Promise<Spare | undefined> {
     const folder = new MachineFolder(join(this.#folder, randomName(8)));
-    this.#giveUp = new AbortController();
-    const { signal } = this.#giveUp;
     try {
-      await this.drop();
       mkdirSync(folder.path, { recursive: true, mode: 0o700 });
-      const machine = await make(folder, signal);
-      if (machine) this.#ready = { key, folder, machine };
-      else await discard(folder);
+      const machine = await make(folder, options);
+      if (machine) return { folder, machine };
+      await discard(folder);
     } catch (error) {
-      if (!signal.aborted) this.#log.warn("cannot keep a machine ready", { reason: messageOf(error) });
-      await discard(folder).catch(() => undefined); // the next one clears it away
+      if (!options.signal.aborted) this.#log.warn("cannot keep a machine ready", { reason: messageOf(error) });
+      await discard(folder).catch(() => undefined); // the next daemon clears it away
     }
+    return undefined;
+  }
+
+  /** Whoever leaves before it is made leaves it to us. */
+  #awaitMade(made: Promise<Spare | undefined>, signal: AbortSignal | undefined): Promise<Spare | undefined> {
+    return new Promise((done, fail) => {
+      const stopListening = onAbort(signal, () => fail(failure("CANCELLED", "Starting the machine was cancelled")));
+      void made.then((spare) => {
+        stopListening();
+        if (spare && signal?.aborted) this.#end([spare]);
+        done(spare);
+      });
+    });
+  }
+
+  #turnTo(key: string | undefined): void {
+    if (this.#key === key) return;
+    this.#key = key;
+    this.#make = undefined;
+    this.#demand = new Demand();
+    this.#end(this.#ready.splice(0));
+  }
+
+  #endNeedless(): void {
+    this.#end(this.#ready.splice(this.#wanted));
+  }
+
+  #end(spares: readonly Spare[]): void {
+    for (const { folder } of spares)
+      this.#ending = Promise.all([discard(folder), this.#ending]).then(
+        () => undefined,
+        (error: unknown) => this.#log.warn("cannot end a machine that waits", { reason: messageOf(error) }),
+      );
   }
 
   #names(): string[] {

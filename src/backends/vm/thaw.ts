@@ -66,13 +66,17 @@ export async function thaw(options: ThawOptions): Promise<Thawed> {
 
 /**
  * Thaws a machine that is nobody's yet, and has it stand still again when it has done once what it will be asked first: an emulator translates what it has
- * not run yet. `seed` is the disk in that place, which may still be written to.
+ * not run yet. `seed` is the disk in that place, which may still be written to. With `hurry` somebody waits for it, and will run commands of their own.
  */
-export async function thawSpare(options: ThawOptions, seed: string | undefined): Promise<Launched> {
+export async function thawSpare(
+  options: ThawOptions,
+  seed: string | undefined,
+  hurry: () => boolean,
+): Promise<Launched> {
   const { machine, stateFd } = await launch(options, seed ?? options.empty);
   const run = async () => {
     const { first } = await bringUp(options, machine, stateFd);
-    await tryCommands(first);
+    await tryCommands(first, hurry);
     first.close();
     await withQmp(options.folder, (qmp) => qmp.execute("stop"));
   };
