@@ -12,7 +12,7 @@ import type { BootFiles } from "./boot-files.ts";
 import { ControlPort } from "./control-port.ts";
 import type { DiskImages } from "./disk-images.ts";
 import { emulatorUser } from "./emulator-user.ts";
-import { whyNoKvm } from "./kvm-device.ts";
+import { kvmPermissions, whyNoKvm } from "./kvm-device.ts";
 import { launchMachine, whileItLives } from "./machine-process.ts";
 import { type Accelerator, CONTROL_SOCKET, machineCommand } from "./qemu-arguments.ts";
 import type { Qemu } from "./qemu.ts";
@@ -41,7 +41,7 @@ export async function chooseAccelerator(
 ): Promise<Acceleration> {
   const file = await cache.make(answerName(qemu.version, boot.digest, idMap), async (path) => {
     progress?.({ step: "trying whether a machine boots" });
-    const problem = whyNoKvm() ?? (await tryToBoot("kvm", images, idMap, qemu, boot));
+    const problem = whyNoKvm(idMap.kind === "shifted") ?? (await tryToBoot("kvm", images, idMap, qemu, boot));
     const emulated = problem === undefined ? undefined : await tryToBoot("tcg", images, idMap, qemu, boot);
     if (emulated !== undefined) throw isClocheError(emulated) ? emulated : nothingBoots(emulated);
     const answer: Acceleration =
@@ -53,12 +53,12 @@ export async function chooseAccelerator(
   return JSON.parse(readFileSync(file, "utf8")) as Acceleration;
 }
 
-/** The name in the cache of the answer for this boot of the host. A user's emulator needs a user namespace, and the host may stop to allow them while it runs. */
+/** The name in the cache of the answer for this boot of the host, and for what may change while it runs: who may use the device, and whether users may make namespaces. */
 export function answerName(qemuVersion: string, boot: string, idMap: IdMap): string {
   const settings = ["kernel/random/boot_id", ...(idMap.kind === "single" ? ["user/max_user_namespaces"] : [])];
   const host = settings.map((name) => readFileSync(`/proc/sys/${name}`, "latin1").trim());
   const versions = createHash("sha256")
-    .update(JSON.stringify([qemuVersion, boot, ...host]))
+    .update(JSON.stringify([qemuVersion, boot, kvmPermissions(), ...host]))
     .digest("hex");
   return `accelerators/${versions.slice(0, 32)}`;
 }
