@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { MemoryOutput } from "../../test/helpers/memory-io.ts";
 import { reportTo } from "./progress.ts";
 
@@ -31,4 +31,27 @@ it("takes a terminal that does not know its width for one of 80 columns", () => 
   const stream = Object.assign(new MemoryOutput(true), { columns: 0 });
   reportTo(stream, false).report({ step: "x".repeat(200) });
   expect(stream.text).toBe("x".repeat(79));
+});
+
+it("shows of a step that takes long for how long it has gone on, until it is over", () => {
+  vi.useFakeTimers();
+  try {
+    const stream = new MemoryOutput(true);
+    const progress = reportTo(stream, false);
+    const lastLine = () => stream.text.split("\r\u001B[K").at(-1);
+    progress.report({ step: "Unpacking", fraction: 0.5 });
+    vi.advanceTimersByTime(2000);
+    expect(lastLine()).toBe("Unpacking 50 %");
+    vi.advanceTimersByTime(2000);
+    expect(lastLine()).toBe("Unpacking 50 % (4 s)");
+    progress.report({ step: "Unpacking", fraction: 0.6 });
+    expect(lastLine()).toBe("Unpacking 60 % (4 s)");
+    progress.report({ step: "Linking" });
+    expect(lastLine()).toBe("Linking");
+    progress.clear();
+    vi.advanceTimersByTime(9000);
+    expect(lastLine()).toBe("");
+  } finally {
+    vi.useRealTimers();
+  }
 });
