@@ -57,6 +57,22 @@ export class ParityContext {
     return await found;
   }
 
+  /**
+   * Looks at what sandboxes have on the host; gives a check that before long they have nothing more. What an earlier scenario was still ending may have gone
+   * meanwhile.
+   */
+  async noteLeftovers(): Promise<() => Promise<void>> {
+    const before = new Set(await this.target.leftovers());
+    return async () =>
+      await this.eventually(async () =>
+        assert.deepEqual(
+          (await this.target.leftovers()).filter((one) => !before.has(one)),
+          [],
+          "something is left",
+        ),
+      );
+  }
+
   /** Has a workspace that was made otherwise deleted too. */
   keep(workspaceId: string): string {
     this.#made.push(workspaceId);

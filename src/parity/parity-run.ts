@@ -56,14 +56,16 @@ export class ParityRun implements AsyncDisposable {
 
   async #expectRefusal(context: ParityContext, needs: NonNullable<Scenario["needs"]>): Promise<void> {
     await needs.prepare?.(context);
-    const before = await this.#whatIsThere();
+    const before = await this.#workspaces();
+    const expectNothingLeft = await context.noteLeftovers();
     const code = await context.refusal(needs.ask(context));
     assert.equal(code, "NOT_SUPPORTED", `what needs ${needs.capability} is refused`);
-    assert.deepEqual(await this.#whatIsThere(), before, "a refusal leaves nothing");
+    assert.deepEqual(await this.#workspaces(), before, "a refusal makes no workspace");
+    await expectNothingLeft();
   }
 
-  async #whatIsThere(): Promise<unknown> {
+  async #workspaces(): Promise<string[]> {
     const { workspaces } = await this.#target.client.listWorkspaces();
-    return { workspaces: workspaces.map((one) => one.workspace_id).sort(), leftovers: await this.#target.leftovers() };
+    return workspaces.map((one) => one.workspace_id).sort();
   }
 }

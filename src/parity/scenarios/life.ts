@@ -67,40 +67,40 @@ export const LIFE_SCENARIOS = scenarios("life", {
     assert.equal((await at.client.startWorkspace(id)).state, "started");
   },
   "a workspace that is deleted is gone, with everything that it was made of": async (at) => {
-    const before = await at.target.leftovers();
+    const expectNothingLeft = await at.noteLeftovers();
     const id = await at.create();
     await at.client.startService(id, "runs", { command: "sleep 999" });
     await at.client.createSnapshot(id, "one");
     assert.deepEqual(await at.client.deleteWorkspace(id), { workspace_id: id, deleted: true });
     assert.equal(await at.refusal(at.client.statusWorkspace(id)), "WORKSPACE_NOT_FOUND");
-    await at.eventually(async () => assert.deepEqual(await at.target.leftovers(), before));
+    await expectNothingLeft();
   },
   "a workspace that nobody uses goes when its time is over": async (at) => {
-    const before = await at.target.leftovers();
+    const expectNothingLeft = await at.noteLeftovers();
     const id = await at.create({ ttl_seconds: 1 });
     await at.eventually(async () =>
       assert.equal(await at.refusal(at.client.statusWorkspace(id)), "WORKSPACE_NOT_FOUND"),
     );
-    await at.eventually(async () => assert.deepEqual(await at.target.leftovers(), before));
+    await expectNothingLeft();
   },
   "a creation that is cancelled leaves nothing": async (at) => {
-    const before = await at.target.leftovers();
+    const expectNothingLeft = await at.noteLeftovers();
     const cancel = new AbortController();
     const creating = at.create({ signal: cancel.signal });
     setImmediate(() => cancel.abort());
     assert.equal(await at.refusal(creating), "CANCELLED");
-    await at.eventually(async () => assert.deepEqual(await at.target.leftovers(), before));
+    await expectNothingLeft();
   },
   "an environment is prepared, and proved by a workspace that leaves nothing": async (at) => {
     const { backend, environment } = at.target;
-    const before = await at.target.leftovers();
+    const expectNothingLeft = await at.noteLeftovers();
     const prepared = await at.client.prepare({ backend, environment });
     assert.deepEqual([prepared.backend, prepared.environment, prepared.ready], [backend, environment, true]);
     assert.deepEqual(
       prepared.steps.map(({ step }) => step),
       ["environment", "backend", "create", "exec", "reset", "delete"],
     );
-    await at.eventually(async () => assert.deepEqual(await at.target.leftovers(), before));
+    await expectNothingLeft();
   },
   "several are created side by side": async (at) => {
     const ids = await Promise.all(Array.from({ length: 4 }, () => at.create()));
