@@ -191,8 +191,10 @@ export class MachineStarter {
       const thawed = spare ? await takeOver(spare, options) : await thaw(options);
       return { qemu: tools.qemu, frozen: template, seed: names.seed, thawed };
     } catch (error) {
-      const parts = [template.memory, template.environment, tools.boot.initrd, names.seed ?? template.memory];
-      throw parts.every((path) => existsSync(path)) ? error : new PrunedMeanwhile("a part", { cause: error });
+      const parts = [template.memory, template.environment, tools.boot.initrd, names.seed];
+      throw parts.every((path) => path === undefined || existsSync(path))
+        ? error
+        : new PrunedMeanwhile("a part", { cause: error });
     } finally {
       this.#spares.wish(template.key, async (place, { signal: giveUp, hurry }) => {
         await place.copyDisk(template.disk, place.disk, giveUp);
