@@ -39,7 +39,8 @@ static uint64_t send_one(struct trail *trail, int parent, const char *name) {
     if (file < 0 && errno == ENOENT) return 0;
     if (file < 0) give_up_on("Cannot read", trail->path);
     record_entry(&st, trail->path, "");
-    uint64_t sent = contents_send(file, 0, UINT64_MAX, trail->path);
+    /* No more than was announced: what is written meanwhile is not there yet. */
+    uint64_t sent = contents_send(file, 0, size_of(&st), trail->path);
     record_file_end();
     close(file);
     return sent;

@@ -13,7 +13,13 @@ int contents_open(int parent, const char *name, struct stat *st) {
   if (fstatat(parent, name, st, AT_SYMLINK_NOFOLLOW) != 0) return -1;
   if (S_ISREG(st->st_mode)) {
     file = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (file < 0 || fstat(file, st) != 0) return -1;
+    if (file < 0) return -1;
+    if (fstat(file, st) != 0) {
+      int error = errno;
+      close(file);
+      errno = error;
+      return -1;
+    }
   }
   /* It may have been swapped since the first look. */
   if (S_ISREG(st->st_mode)) return file;

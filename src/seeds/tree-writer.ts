@@ -1,4 +1,5 @@
 import * as fs from "node:fs";
+import { fileTime } from "../base/file-time.ts";
 import { joined, toFs, type BytePath } from "./byte-path.ts";
 import type { TreeOwner } from "./seed-key.ts";
 
@@ -33,7 +34,7 @@ export class TreeWriter {
       if (this.#foreign) fs.fchownSync(fd, this.#owner.uid, this.#owner.gid);
       // SECURITY: no setuid, setgid or sticky bit comes in (G-06); the user can always read and write what is in the workspace
       fs.fchmodSync(fd, (mode & 0o777) | 0o600);
-      if (mtimeNs !== undefined) fs.futimesSync(fd, seconds(mtimeNs), seconds(mtimeNs));
+      if (mtimeNs !== undefined) fs.futimesSync(fd, fileTime(mtimeNs), fileTime(mtimeNs));
     } finally {
       fs.closeSync(fd);
     }
@@ -54,7 +55,7 @@ export class TreeWriter {
     const absolute = toFs(joined(this.root, path));
     fs.symlinkSync(toFs(target), absolute);
     if (this.#foreign) fs.lchownSync(absolute, this.#owner.uid, this.#owner.gid);
-    if (mtimeNs !== undefined) fs.lutimesSync(absolute, seconds(mtimeNs), seconds(mtimeNs));
+    if (mtimeNs !== undefined) fs.lutimesSync(absolute, fileTime(mtimeNs), fileTime(mtimeNs));
   }
 
   /** A file made by somebody else becomes one of the tree. */
@@ -72,16 +73,11 @@ export class TreeWriter {
       const absolute = toFs(joined(this.root, path));
       if (this.#foreign) fs.lchownSync(absolute, this.#owner.uid, this.#owner.gid);
       fs.chmodSync(absolute, (mode & 0o777) | 0o700);
-      if (mtimeNs !== undefined) fs.utimesSync(absolute, seconds(mtimeNs), seconds(mtimeNs));
+      if (mtimeNs !== undefined) fs.utimesSync(absolute, fileTime(mtimeNs), fileTime(mtimeNs));
     }
   }
 }
 
 export function writeAll(fd: number, bytes: Uint8Array, length: number): void {
   for (let done = 0; done < length;) done += fs.writeSync(fd, bytes, done, length - done);
-}
-
-/** Node cuts to microseconds what a double can hardly hold; from the middle of one it cuts to the right one. */
-function seconds(ns: bigint): number {
-  return (Number(ns / 1000n) + 0.5) / 1e6;
 }

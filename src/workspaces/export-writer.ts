@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
+import { fileTime } from "../base/file-time.ts";
 import { randomName } from "../base/ids.ts";
 import { removeTree } from "../base/remove-tree.ts";
 import { failure } from "../model/error-codes.ts";
@@ -94,7 +95,7 @@ class ExportWriter {
     if (this.#type === undefined) throw failure("GUEST_PROTOCOL", "Cannot export: the sandbox sent nothing");
     for (const { path, mode, mtimeNs } of this.#folders.reverse()) {
       await fs.chmod(path, (mode & 0o777) | 0o700);
-      await fs.utimes(path, seconds(mtimeNs), seconds(mtimeNs));
+      await fs.utimes(path, fileTime(mtimeNs), fileTime(mtimeNs));
     }
     return { artifactType: this.#type, entries: this.#written.size, bytes: this.#bytes };
   }
@@ -131,7 +132,7 @@ class ExportWriter {
     if (item.linkTargetBytes.length === 0 || item.linkTargetBytes.includes(0))
       throw refused(item, "its target is no path");
     await fs.symlink(item.linkTargetBytes, path);
-    await fs.lutimes(path, seconds(item.mtimeNs), seconds(item.mtimeNs));
+    await fs.lutimes(path, fileTime(item.mtimeNs), fileTime(item.mtimeNs));
   }
 
   async #writeFile(path: Buffer, item: ExportItem): Promise<void> {
@@ -152,7 +153,7 @@ class ExportWriter {
         throw refused(item, `it has ${size > item.size ? "more" : "fewer"} bytes than were announced`);
       // SECURITY: no setuid, setgid or sticky bit leaves the sandbox (G-12)
       await file.chmod(item.mode & 0o777);
-      await file.utimes(seconds(item.mtimeNs), seconds(item.mtimeNs));
+      await file.utimes(fileTime(item.mtimeNs), fileTime(item.mtimeNs));
     } finally {
       await file.close();
     }
@@ -273,9 +274,4 @@ function toFailure(error: unknown, output: string): unknown {
     hint: "Check the folder that the export is written to",
     cause: error,
   });
-}
-
-/** Node cuts to microseconds; from the middle of one it cuts to the right one. */
-function seconds(ns: bigint): number {
-  return (Number(ns / 1000n) + 0.5) / 1e6;
 }

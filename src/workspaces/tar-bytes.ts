@@ -1,5 +1,6 @@
 import { Header, Pax } from "tar";
 import type { TreeItem } from "../guest/files.ts";
+import { failure } from "../model/error-codes.ts";
 import { AGENT } from "../model/names.ts";
 
 const BLOCK = 512;
@@ -31,9 +32,15 @@ export async function* tarBytes(items: AsyncIterable<TreeItem>): AsyncGenerator<
     let written = 0;
     for await (const chunk of item.content) {
       written += chunk.length;
+      // SECURITY: what is more than the header says would be read as headers (G-10)
+      if (written > item.size) throw wrongSize(item, "more");
       yield chunk;
     }
+    if (written < item.size) throw wrongSize(item, "fewer");
     yield Buffer.alloc((BLOCK - (written % BLOCK)) % BLOCK);
   }
   yield Buffer.alloc(2 * BLOCK);
 }
+
+const wrongSize = (item: TreeItem, than: string): Error =>
+  failure("GUEST_PROTOCOL", `Cannot export "${item.path}": it has ${than} bytes than were announced`);
