@@ -91,7 +91,7 @@ class SideReader {
     if (type === undefined) return undefined;
     if (type === "symlink") {
       const found = await unlessUnreadable(this.files.stat(root, change.pathBytes));
-      return { mode: "120000", text: found?.linkTarget ?? null };
+      return { mode: "120000", text: found ? textOf(found.linkTargetBytes) : null };
     }
     const side = { mode: gitModeOf("file", mode), text: null };
     // SECURITY: what a sandbox can make the daemon hold for a diff is bounded (G-10).
@@ -100,8 +100,7 @@ class SideReader {
     const found = await unlessUnreadable(this.files.readAll(root, change.pathBytes, { maxBytes: MAX_TEXT_BYTES }));
     this.#left += size - (found?.content.length ?? 0);
     if (!found) return side;
-    const { content } = found;
-    return isText(content) ? { ...side, text: content.toString("utf8") } : side;
+    return { ...side, text: textOf(found.content) };
   }
 }
 
@@ -119,8 +118,9 @@ async function unlessUnreadable<Found>(reading: Promise<Found>): Promise<Found |
 const nextTurn = (): Promise<void> => new Promise((done) => setImmediate(done));
 
 /** Text that would not survive the way through a JSON string counts as binary. */
-function isText(content: Buffer): boolean {
-  return !isBinary(content) && Buffer.from(content.toString("utf8"), "utf8").equals(content);
+function textOf(content: Buffer): string | null {
+  const text = content.toString("utf8");
+  return !isBinary(content) && Buffer.from(text, "utf8").equals(content) ? text : null;
 }
 
 function* toEntries(changes: readonly Change[]): Generator<DiffEntry> {

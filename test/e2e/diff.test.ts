@@ -173,7 +173,7 @@ describe("diff", () => {
     const { workspace_id: id } = await box.at.sdk.createWorkspace({ environment: "host" });
     await box.at.sdk.execWorkspace(id, {
       command:
-        "mkfifo pipe; echo new > a.txt; head -c 3M /dev/zero | tr '\\0' x > large.txt; mkdir folder; printf '\\377\\376' > latin",
+        "mkfifo pipe; echo new > a.txt; head -c 3M /dev/zero | tr '\\0' x > large.txt; mkdir folder; printf '\\377\\376' > latin; ln -s \"$(printf '\\377')\" latin-link",
     });
     const diff = await box.at.sdk.diffWorkspace(id);
     const entries = Object.fromEntries(diff.entries.map((entry) => [entry.path, entry]));
@@ -186,7 +186,9 @@ describe("diff", () => {
     });
     for (const name of ["large.txt", "latin"])
       expect(entries[`/workspace/${name}`]).toMatchObject({ status: "added", artifact_type: "file" });
-    for (const name of ["large.txt", "latin", "pipe"]) expect(entries[`/workspace/${name}`]?.patch).toBeUndefined();
+    for (const name of ["large.txt", "latin", "latin-link", "pipe"])
+      expect(entries[`/workspace/${name}`]?.patch).toBeUndefined();
+    expect(entries["/workspace/latin-link"]).toMatchObject({ status: "added", artifact_type: "symlink" });
     expect(entries["/workspace/folder"]).toBeUndefined(); // git knows no empty folders either
     await box.at.sdk.deleteWorkspace(id);
   });

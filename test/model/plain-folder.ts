@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, lstatSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { removeTree } from "../../src/base/remove-tree.ts";
-import { printed, quoted, SHELL_PRELUDE } from "./shell-words.ts";
+import { printed, quoted, SHELL_PRELUDE, word } from "./shell-words.ts";
 import type { Member } from "./steps.ts";
 
 /** The user of every sandbox. */
@@ -223,7 +223,7 @@ export function putScript(dest: string, members: readonly Member[], many: number
       continue;
     }
     lines.push(`[ -L ${at} ] || [ ! -d ${at} ]`, `rm -f ${at}`);
-    if (type === "symlink") lines.push(`ln -s ${quoted(text)} ${at}`);
+    if (type === "symlink") lines.push(`ln -s -- ${word(text)} ${at}`);
     else lines.push(`${printed(text)} > ${at}`, `chmod ${((mode & 0o777) | 0o600).toString(8)} ${at}`);
   }
   if (many > 0)

@@ -1,8 +1,10 @@
-/** One word for `sh`, of bytes that are one character each and no line feed at the end; not taken for an option. */
-export function quoted(text: string): string {
-  const word = text.startsWith("-") ? `./${text}` : text;
-  if (/^[\x20-\x7e]*$/.test(word)) return `'${word.replaceAll("'", `'\\''`)}'`;
-  return `"$(${printed(word)})"`;
+/** A path as a word for `sh`; not taken for an option. */
+export const quoted = (path: string): string => word(path.startsWith("-") ? `./${path}` : path);
+
+/** One word for `sh`, of bytes that are one character each and no line feed at the end. */
+export function word(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
+  return `"$(${printed(text)})"`;
 }
 
 /** A command that prints these bytes. */

@@ -1,5 +1,5 @@
 import { createRandom, type Random } from "../helpers/random.ts";
-import { printed, quoted } from "./shell-words.ts";
+import { printed, quoted, word } from "./shell-words.ts";
 
 /** A member of a tree that is pushed. Bytes of its path are one character each. */
 export interface Member {
@@ -62,7 +62,12 @@ class StepMaker {
       case "exec":
         return { verb, script: this.#script(() => this.#change()) };
       case "write":
-        return { verb, path: this.#path(), text: this.#text(), mode: this.#random(3) ? undefined : this.#fileMode() };
+        return {
+          verb,
+          path: this.#path(),
+          text: this.#text(),
+          mode: this.#random(3) ? undefined : this.#fileMode() & 0o777,
+        };
       case "patch":
         return { verb, script: this.#script(() => this.#edit()) };
       case "push":
@@ -123,13 +128,13 @@ class StepMaker {
       `rm -rf ${one}; mkdir -p ${one}; echo new > ${one}/b`,
       `${printed(this.#text())} > ${one}`,
       `${printed(this.#text())} >> ${one}`,
-      `ln -sfn ${quoted(this.#target())} ${one}`,
-      `rm -rf ${one}; ln -s ${quoted(this.#target())} ${one}`,
+      `ln -sfn -- ${word(this.#target())} ${one}`,
+      `rm -rf ${one}; ln -s -- ${word(this.#target())} ${one}`,
       `[ -L ${one} ] || if [ -d ${one} ]; then chmod ${folderMode} ${one}; else chmod ${mode} ${one}; fi`,
       `head -c ${this.#pick(SIZES)} /dev/zero | tr '\\0' z > ${one}`,
       `truncate -s ${this.#pick(SIZES)} ${one}`,
       `printf '\\0\\1\\377' | dd of=${one} bs=1 seek=${this.#pick(SIZES)} conv=notrunc`,
-      `find . -name ${quoted(this.#name())} -delete`,
+      `find . -name ${word(this.#name())} -delete`,
       `touch ${one}`,
       ...(apart ? [`movable ${one} && mv -fT ${one} ${other}`, `movable ${one} && cp -a ${one} ${other}`] : []),
       ...(apart ? [`movable ${one} && mv -f ${one} ${other}`] : []),
@@ -149,7 +154,7 @@ class StepMaker {
       `[ -e ${one} ] || [ -L ${one} ] || ${printed(this.#text())} > ${one}`,
       `[ -e ${one} ] || [ -L ${one} ] || { mkdir -p ${one}; printf 'a\\nb\\n' > ${one}/a; }`,
       `[ -L ${one} ] && rm ${one}`,
-      `[ -e ${one} ] || [ -L ${one} ] || ln -s ${quoted(this.#target())} ${one}`,
+      `[ -e ${one} ] || [ -L ${one} ] || ln -s -- ${word(this.#target())} ${one}`,
     ];
     return this.#pick(lines);
   }
