@@ -21,7 +21,7 @@ import { AGENT, command, RealGuest } from "./real-guest.ts";
 
 /** To play a failure again: both are printed with it. */
 const SEED = Number(process.env["CLOCHE_TEST_SEED"] ?? Date.now() % 2 ** 31);
-const RUNS = Number(process.env["CLOCHE_TEST_RUNS"] ?? 20);
+const RUNS = Number(process.env["CLOCHE_TEST_RUNS"] ?? 12);
 /** Of what the host sends at once, the guest reads at once, and the guest sends at once. */
 const BATCH = 64 * 1024;
 const OLD = ["old-1", "old-2"];

@@ -32,6 +32,7 @@ export class Player implements AsyncDisposable {
   readonly #walls: readonly Wall[];
   readonly #folder: string;
   readonly #model: PlainFolder;
+  #wall: Wall | undefined;
   #id = "";
   #running = false;
   #count = 0;
@@ -39,6 +40,7 @@ export class Player implements AsyncDisposable {
   private constructor(sdk: Cloche, walls: readonly Wall[], folder: string, baseline: readonly Member[]) {
     this.#sdk = sdk;
     this.#walls = walls;
+    this.#wall = walls[0];
     this.#folder = folder;
     this.#model = new PlainFolder(join(folder, "model"), baseline);
   }
@@ -90,8 +92,7 @@ export class Player implements AsyncDisposable {
         await this.#push(step.dest, step.members, step.many);
         return;
       case "snapshot":
-        await agree(!this.#model.has(step.name), this.#sdk.createSnapshot(this.#id, step.name), ["SNAPSHOT_EXISTS"]);
-        if (!this.#model.has(step.name)) this.#model.save(step.name);
+        await this.#snapshot(step.name, step.live);
         return;
       case "forget":
         await agree(this.#model.has(step.name), this.#sdk.deleteSnapshot(this.#id, step.name), ["SNAPSHOT_NOT_FOUND"]);
@@ -153,6 +154,13 @@ export class Player implements AsyncDisposable {
     await removeTree(source);
   }
 
+  async #snapshot(name: string, wantsLive: boolean): Promise<void> {
+    const live = wantsLive && this.#running && this.#wall?.backend === "vm";
+    const isNew = !this.#model.has(name);
+    await agree(isNew, this.#sdk.createSnapshot(this.#id, name, { live }), ["SNAPSHOT_EXISTS"]);
+    if (isNew) this.#model.save(name);
+  }
+
   async #reset(name: string | undefined): Promise<void> {
     const known = name === undefined || this.#model.has(name);
     const options = name === undefined ? {} : { snapshot: name };
@@ -188,6 +196,7 @@ export class Player implements AsyncDisposable {
     const made = await this.#sdk.createWorkspace({ ...wall, from_workspace: this.#id });
     await this.#check(made.workspace_id);
     await this.#goOnWith(made.workspace_id);
+    this.#wall = wall;
   }
 
   async #goOnWith(id: string): Promise<void> {

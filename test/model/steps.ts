@@ -17,7 +17,9 @@ export type Step =
   /** What the script changes, as a patch. */
   | { readonly verb: "patch"; readonly script: string }
   | { readonly verb: "push"; readonly dest: string; readonly members: readonly Member[]; readonly many: number }
-  | { readonly verb: "snapshot" | "forget"; readonly name: string }
+  /** `live`: with what runs, where the backend can. */
+  | { readonly verb: "snapshot"; readonly name: string; readonly live: boolean }
+  | { readonly verb: "forget"; readonly name: string }
   | { readonly verb: "reset"; readonly name: string | undefined }
   | { readonly verb: "fork"; readonly name: string | undefined; readonly stay: boolean }
   | { readonly verb: "move"; readonly to: number }
@@ -73,6 +75,7 @@ class StepMaker {
       case "push":
         return this.#push();
       case "snapshot":
+        return { verb, name: this.#pick(SNAPSHOTS), live: this.#random(3) === 0 };
       case "forget":
         return { verb, name: this.#pick(SNAPSHOTS) };
       case "reset":
