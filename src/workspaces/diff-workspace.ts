@@ -1,9 +1,10 @@
 import { isClocheError } from "../base/errors.ts";
 import type { FileChange, GuestFiles } from "../guest/files.ts";
 import { CHANGE_STATUSES, type ChangeStatus, type Diff, type DiffEntry } from "../model/files.ts";
+import { patchesThatApply, type PlacedChange } from "../policy/patches-in-the-way.ts";
 import { findRenames } from "../policy/find-renames.ts";
 import type { Redactor } from "../policy/redactor.ts";
-import { type GitMode, gitModeOf, isBinary, unifiedDiff } from "../policy/unified-diff.ts";
+import { type GitMode, gitModeOf, textOf, unifiedDiff } from "../policy/unified-diff.ts";
 import { toWorkspaceAbsolute } from "../policy/workspace-path.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 
@@ -91,7 +92,7 @@ class SideReader {
     if (type === undefined) return undefined;
     if (type === "symlink") {
       const found = await unlessUnreadable(this.files.stat(root, change.pathBytes));
-      return { mode: "120000", text: found ? textOf(found.linkTargetBytes) : null };
+      return { mode: "120000", text: (found && textOf(found.linkTargetBytes)) ?? null };
     }
     const side = { mode: gitModeOf("file", mode), text: null };
     // SECURITY: what a sandbox can make the daemon hold for a diff is bounded (G-10).
@@ -100,7 +101,7 @@ class SideReader {
     const found = await unlessUnreadable(this.files.readAll(root, change.pathBytes, { maxBytes: MAX_TEXT_BYTES }));
     this.#left += size - (found?.content.length ?? 0);
     if (!found) return side;
-    return { ...side, text: textOf(found.content) };
+    return { ...side, text: textOf(found.content) ?? null };
   }
 }
 
@@ -117,12 +118,6 @@ async function unlessUnreadable<Found>(reading: Promise<Found>): Promise<Found |
 
 const nextTurn = (): Promise<void> => new Promise((done) => setImmediate(done));
 
-/** Text that would not survive the way through a JSON string counts as binary. */
-function textOf(content: Buffer): string | null {
-  const text = content.toString("utf8");
-  return !isBinary(content) && Buffer.from(text, "utf8").equals(content) ? text : null;
-}
-
 function* toEntries(changes: readonly Change[]): Generator<DiffEntry> {
   const candidates = (status: ChangeStatus, side: "before" | "after") =>
     changes.flatMap((one) => {
@@ -134,33 +129,49 @@ function* toEntries(changes: readonly Change[]): Generator<DiffEntry> {
   const renames = findRenames(candidates("added", "after"), candidates("deleted", "before"));
   const moved = new Map(renames.map(({ from, to }) => [to.one, from.one]));
   const movedAway = new Set(moved.values());
-  for (const one of changes) {
-    if (movedAway.has(one)) continue;
-    const origin = moved.get(one);
-    const patch = origin ? patchOf(one.change, origin.before, one.after, origin.change.pathBytes) : patchFor(one);
+  const told = changes.flatMap((one) => (movedAway.has(one) ? [] : [placed(one, moved.get(one))]));
+  const applying = patchesThatApply(told);
+  for (const one of told) {
+    const { change, origin } = one;
+    const patch = applying.has(one) ? patchFor(one) : undefined;
     yield {
-      ...describe(one.change, origin ? "renamed" : one.change.status),
+      ...describe(change, origin ? "renamed" : change.status),
       ...(origin && { old_path: toWorkspaceAbsolute(origin.change.path) }),
       ...(patch !== undefined && { patch }),
     };
   }
 }
 
-function patchFor({ change, before, after }: Change): string | undefined {
-  if (change.status !== "type_changed") return patchOf(change, before, after);
-  // As git has it: the old thing goes, the new one comes. A folder is neither, and what is in it has entries of its own.
-  const gone = before?.text == null ? undefined : patchOf(change, before, undefined);
-  const come = after?.text == null ? undefined : patchOf(change, undefined, after);
-  return gone === undefined && come === undefined ? undefined : `${gone ?? ""}${come ?? ""}`;
+interface PlacedSides extends Change, PlacedChange {
+  /** What a renamed file was. */
+  readonly origin: Change | undefined;
 }
 
-function patchOf(
-  change: FileChange,
-  before: Side | undefined,
-  after: Side | undefined,
-  oldPath?: Uint8Array,
-): string | undefined {
-  if (before?.text === null || after?.text === null) return undefined;
+function placed(one: Change, origin: Change | undefined): PlacedSides {
+  const before = origin ?? one;
+  const { oldType } = before.change;
+  const { newType } = one.change;
+  const had = oldType !== undefined && oldType !== "directory";
+  const has = newType !== undefined && newType !== "directory";
+  return {
+    ...one,
+    before: before.before,
+    origin,
+    from: had ? before.change.pathBytes.toString("latin1") : undefined,
+    to: has ? one.change.pathBytes.toString("latin1") : undefined,
+    isTold: (had || has) && !(had && before.before?.text == null) && !(has && one.after?.text == null),
+  };
+}
+
+function patchFor({ change, before, after, from, to, origin }: PlacedSides): string {
+  if (change.status !== "type_changed") return patchOf(change, before, after, origin?.change.pathBytes);
+  // As git has it: the old thing goes, the new one comes. A folder is neither, and what is in it has entries of its own.
+  const gone = from === undefined ? "" : patchOf(change, before, undefined);
+  const come = to === undefined ? "" : patchOf(change, undefined, after);
+  return gone + come;
+}
+
+function patchOf(change: FileChange, before: Side | undefined, after: Side | undefined, oldPath?: Uint8Array): string {
   return unifiedDiff({
     path: change.pathBytes,
     oldPath,

@@ -192,4 +192,27 @@ describe("diff", () => {
     expect(entries["/workspace/folder"]).toBeUndefined(); // git knows no empty folders either
     await box.at.sdk.deleteWorkspace(id);
   });
+
+  it("is a patch that git takes also where something that no patch can tell became something else", async () => {
+    const seed = box.at.path("kinds");
+    mkdirSync(join(seed, "folder"), { recursive: true });
+    for (const name of ["binary", "now-folder", "folder/binary"]) writeFileSync(join(seed, name), BINARY);
+    writeFileSync(join(seed, "text"), "text\n");
+    const { workspace_id: id } = await box.at.sdk.createWorkspace({ environment: "host", seed_path: seed });
+    const command = `rm -r binary now-folder folder; ln -s text binary; mkdir now-folder; echo new > now-folder/a; echo new > folder; echo more >> text`;
+    expect(await box.at.sdk.execWorkspace(id, { command })).toMatchObject({ exit_code: 0 });
+    const { patch, entries } = await box.at.sdk.diffWorkspace(id);
+    expect(entries.map(({ path, patch: own }) => [path, own !== undefined])).toEqual([
+      ["/workspace/binary", false],
+      ["/workspace/folder", false],
+      ["/workspace/folder/binary", false],
+      ["/workspace/now-folder", false],
+      ["/workspace/now-folder/a", false],
+      ["/workspace/text", true],
+    ]);
+    const env = { ...process.env, GIT_CEILING_DIRECTORIES: box.at.root };
+    const applied = await runProcess("git", ["apply", "-"], { cwd: seed, input: patch, env });
+    expect(applied).toMatchObject({ code: 0, stderr: "" });
+    await box.at.sdk.deleteWorkspace(id);
+  });
 });

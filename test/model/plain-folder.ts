@@ -7,6 +7,8 @@ import type { Member } from "./steps.ts";
 
 /** The user of every sandbox. */
 const AGENT = { uid: 1000, gid: 1000 };
+/** No repository around is found, and no configuration. */
+const ENV = { PATH: "/usr/bin:/bin", HOME: "/nonexistent", GIT_CEILING_DIRECTORIES: "/" };
 
 /** One thing in a tree: its kind and mode, and the digest of its content or its target. */
 export interface Seen {
@@ -121,7 +123,7 @@ export class PlainFolder {
   /** What a script changes, as git tells it; undefined when it is nothing, or no text. */
   async patchOf(script: string): Promise<string | undefined> {
     const work = this.#copyOf(this.current);
-    const options = { cwd: work, encoding: "utf8", env: { PATH: "/usr/bin:/bin", HOME: "/nonexistent" } } as const;
+    const options = { cwd: work, encoding: "utf8", env: ENV } as const;
     const git = (...args: string[]) =>
       execFileSync("git", [`--git-dir=${work}.git`, "--work-tree=.", ...args], options).trimEnd();
     git("init", "--quiet");
@@ -137,17 +139,22 @@ export class PlainFolder {
     return patch === "" || /^Binary files /m.test(patch) ? undefined : `${patch}\n`;
   }
 
-  /** The baseline with a patch applied by git; undefined when git does not take it. */
-  async patchedBaseline(patch: string): Promise<Picture | undefined> {
+  /** The baseline with a patch applied by git, which has to take it. */
+  async patchedBaseline(patch: string): Promise<Picture> {
     const copy = this.#copyOf(this.#folder("baseline"));
     try {
-      writeFileSync(`${copy}.patch`, patch);
-      return run(copy, `git apply --whitespace=nowarn ../${copy.slice(copy.lastIndexOf("/") + 1)}.patch`)
-        ? lookAt(copy)
-        : undefined;
+      const argv = ["apply", "--whitespace=nowarn", "-"];
+      const { status, stderr } = spawnSync("git", argv, {
+        cwd: copy,
+        env: ENV,
+        ...AGENT,
+        input: patch,
+        encoding: "utf8",
+      });
+      if (status !== 0) throw new Error(`git does not take the patch of the diff: ${stderr}`);
+      return lookAt(copy);
     } finally {
       await removeTree(copy);
-      await removeTree(`${copy}.patch`);
     }
   }
 
@@ -167,9 +174,8 @@ export class PlainFolder {
 }
 
 function run(folder: string, script: string): boolean {
-  const env = { PATH: "/usr/bin:/bin", HOME: "/nonexistent", GIT_CEILING_DIRECTORIES: "/" };
   const argv = ["-c", `${SHELL_PRELUDE}${script}`];
-  return spawnSync("sh", argv, { cwd: folder, env, ...AGENT, stdio: "ignore" }).status === 0;
+  return spawnSync("sh", argv, { cwd: folder, env: ENV, ...AGENT, stdio: "ignore" }).status === 0;
 }
 
 /** As the sandbox's user sees it, or as we do. */
