@@ -212,7 +212,7 @@ export class Player implements AsyncDisposable {
     await this.#sdk.stopWorkspace(this.#id);
     this.#running = false;
     const picture = this.#model.look();
-    if (hasClosed(picture) || ![...picture.keys()].every(isUtf8)) return;
+    if (hasClosed(picture)) return;
     const tar = this.#new("disk.tar");
     await this.#sdk.exportWorkspaceDisk(this.#id, { output_path: tar });
     const folder = this.#new("disk");
@@ -260,6 +260,7 @@ export class Player implements AsyncDisposable {
   /** What has a patch is what git makes of the baseline with it. */
   async #checkPatch(patch: string, entries: readonly { path: string; patch?: string }[], now: Picture): Promise<void> {
     const patched = await this.#model.patchedBaseline(patch);
+    if (!patched) return;
     const told = new Set(
       entries.flatMap((one) => (one.patch === undefined ? [] : [one.path.slice("/workspace/".length)])),
     );
