@@ -17,6 +17,9 @@
 
 #define LAST_CAPABILITY 63
 #define OWN_DESCRIPTORS 65536
+/* Where the sandbox has one id, which is that of the user who runs it. Descriptors on their way through sockets are counted by user, up to the sender's limit and a message of 253 more: of
+ * the 1024 that a program of the user usually has, some are left. */
+#define SHARED_DESCRIPTORS 640
 
 static struct rlimit descriptor_limit;
 
@@ -66,6 +69,8 @@ void harden_self(void) {
   /* SECURITY: what is not needed is not there to be abused (G-06) */
   (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   keep_bounding(kept_mask());
+  /* SECURITY: programs of the user keep some of what is counted for the user (G-26) */
+  if (!harden_can_change_user() && descriptor_limit.rlim_max > SHARED_DESCRIPTORS) descriptor_limit.rlim_max = SHARED_DESCRIPTORS;
   uint64_t permitted;
   if (get_permitted(&permitted)) (void)set_capabilities(permitted & kept_mask());
   /* SECURITY: commands can neither ptrace this program nor read its memory (G-08) */

@@ -16,20 +16,24 @@
 
 #include "launcher.h"
 
-#define STAGE "/run" /* covered by a tmpfs in our own mount namespace */
 #define MOUNT_OPTIONS 4096 /* the kernel takes one page */
 
 static int open_if_given(const char *path) { return path ? open_path(path) : -1; }
 
-void stage_open(void *argument) {
-  struct stage_layers *s = argument;
+static int open_below(const char *folder, const char *name) {
+  char path[64];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return open_path(path);
+}
+
+void stage_open(struct stage_layers *s) {
   s->root = open_path(s->root_path);
-  s->root_upper = open_path("root/upper");
-  s->root_work = open_path("root/work");
+  s->root_upper = open_below(s->root_folder, "upper");
+  s->root_work = open_below(s->root_folder, "work");
   s->baseline = open_path(s->baseline_path);
   for (size_t i = 0; i < s->layer_count; i++) s->layers[i] = open_path(s->layer_paths[i]);
-  s->upper = open_path("workspace/upper");
-  s->work = open_path("workspace/work");
+  s->upper = open_below(s->workspace_folder, "upper");
+  s->work = open_below(s->workspace_folder, "work");
   s->guest = open(s->guest_path, O_RDONLY | O_CLOEXEC);
   if (s->guest < 0) fail("cannot open %s", s->guest_path);
   s->bundle = open_if_given(s->bundle_path);
@@ -88,14 +92,28 @@ static void bind_read_only(int fd, const char *target) {
   if (mount(NULL, target, NULL, flags, NULL) < 0) fail("cannot make %s read-only", target);
 }
 
+static void name_layer(char target[64], size_t index) { snprintf(target, 64, STAGE "/layers/%zu", index); }
+
 static void bind_layers(const struct stage_layers *s) {
+  char target[64];
   if (s->layer_count == 0) return;
   make_folder(STAGE "/layers");
   for (size_t i = 0; i < s->layer_count; i++) {
-    char target[64];
-    snprintf(target, sizeof target, STAGE "/layers/%zu", i);
+    name_layer(target, i);
     bind_read_only(s->layers[i], target);
   }
+}
+
+size_t stage_open_passed(const struct stage_layers *s, int *passed) {
+  char target[64];
+  size_t count = 0;
+  passed[count++] = open_path(STAGE "/upper");
+  passed[count++] = open_path(STAGE "/baseline");
+  for (size_t i = 0; i < s->layer_count; i++) {
+    name_layer(target, i);
+    passed[count++] = open_path(target);
+  }
+  return count;
 }
 
 /* SECURITY: a copy, because mountinfo in the sandbox would name the place of a bound file on the host (G-01) */
@@ -119,8 +137,8 @@ void stage_mount(const struct stage_layers *s) {
   make_folder(STAGE "/root");
   overlay_mount(&s->root, 1, s->root_upper, s->root_work, STAGE "/root");
   mount_workspace(s);
-  bind_folder(s->baseline, STAGE "/baseline");
-  bind_folder(s->upper, STAGE "/upper");
+  bind_read_only(s->baseline, STAGE "/baseline");
+  bind_read_only(s->upper, STAGE "/upper");
   bind_layers(s);
   bind_folder(s->bundle, STAGE "/bundle");
   bind_folder(s->door, STAGE "/door");

@@ -11,6 +11,8 @@ struct stage_layers {
   const char *baseline_path;
   const char *layer_paths[MAX_LAYERS]; /* over the baseline, bottom first */
   size_t layer_count;
+  const char *root_folder;      /* holds upper/ and work/ of the environment's overlay */
+  const char *workspace_folder; /* the same for /workspace */
   const char *guest_path;
   const char *bundle_path; /* folder with an OCI runtime's config.json, or NULL */
   const char *door_path;   /* folder where a guest that cannot inherit a socket makes one, or NULL */
@@ -18,9 +20,15 @@ struct stage_layers {
   int layers[MAX_LAYERS];
 };
 
-/* Opens everything, the writable layers below the current folder; takes a `struct stage_layers`. */
-void stage_open(void *layers);
+/* Where it is: covered by a tmpfs in our own mount namespace. */
+#define STAGE "/run"
+
+/* Opens everything. */
+void stage_open(struct stage_layers *layers);
 void stage_mount(const struct stage_layers *layers);
+/* Opens what the guest program gets as descriptors, all of it read-only: the writable layer, the baseline, the layers between, bottom first. Gives their
+ * number, which is at most MAX_LAYERS + 2. */
+size_t stage_open_passed(const struct stage_layers *layers, int *passed);
 /* An overlay of open folders at a path; `lowers` from the top down. */
 void overlay_mount(const int *lowers, size_t lower_count, int upper, int work, const char *target);
 

@@ -11,8 +11,10 @@ export interface Rootfs {
   /** Another one when the content is another; hex. What a backend makes of an environment is kept by it. */
   readonly digest: string;
   readonly root: string;
-  /** Further folders of the host, bound read-only at the same path (`host` has `/usr`). */
+  /** Further folders of the host that show at the same path, read-only (`host` has `/usr`). */
   readonly hostPaths: readonly string[];
+  /** Places below these that must not show, by real path; nothing need be there. Found anew at each use. */
+  readonly coveredPaths: readonly string[];
   /** A packed machine that takes the place of `root`, for backends that declare `machineFiles`. */
   readonly machineFile?: string | undefined;
 }

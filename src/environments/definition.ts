@@ -1,3 +1,4 @@
+import type { HostFolders } from "./host-folders.ts";
 import type { IdMap } from "../base/id-map.ts";
 import type { ReportProgress } from "../model/results.ts";
 import { createHash } from "node:crypto";
@@ -20,8 +21,8 @@ export interface EnvironmentDefinition {
   readonly packages: readonly string[];
   /** A packed machine of the host, which takes the place of the root file system. */
   readonly machineFile?: string;
-  /** Folders of the host that show through, read-only. */
-  hostPaths(): readonly string[];
+  /** What of the host shows through, read-only. Asked for at every use. */
+  hostFolders(): HostFolders;
   /** Changes whenever a build would give something else; hex. Asked for at every use, so it has to be quick. */
   digest(): Promise<string>;
   /** Throws what this host or its user lacks to build it, as far as a look tells; `build` starts with it. */

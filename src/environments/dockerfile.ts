@@ -1,5 +1,6 @@
 import { runBuildCommand } from "./build-process.ts";
 import { digestOf, type BuildContext, type EnvironmentDefinition, type EnvironmentFamily } from "./definition.ts";
+import { NO_HOST_FOLDERS } from "./host-folders.ts";
 import { exportImage } from "./docker-image.ts";
 import { walkTree } from "../base/walk-tree.ts";
 import { errnoOf } from "../base/errors.ts";
@@ -37,7 +38,7 @@ function createDockerfileDefinition(options: DockerfileOptions): EnvironmentDefi
     name,
     description: `Built from ${join(folder, "Dockerfile")}`,
     packages: [],
-    hostPaths: () => [],
+    hostFolders: () => NO_HOST_FOLDERS,
     digest,
     build: async (context) => buildDockerfile(options, await digest(), context),
   };

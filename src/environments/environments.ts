@@ -1,4 +1,5 @@
 import { removeIdleLocks, tryBuildLock, takeBuildLock } from "../walls/build-lock.ts";
+import { ownAccountHome } from "./account-homes.ts";
 import type { EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
 import { debianDefinitions } from "./debian.ts";
 import { dockerImageFamily } from "./docker-image.ts";
@@ -23,6 +24,8 @@ import { join } from "node:path";
 
 export interface EnvironmentsOptions {
   readonly cachePath: string;
+  /** The cloche home, which no environment shows. */
+  readonly home?: string;
   readonly idMap: IdMap;
   readonly log: Log;
   /** What can be built; the ones that come with cloche when not given. */
@@ -42,10 +45,16 @@ interface EnsureOptions {
  */
 const closedFolders = (idMap: IdMap): string[] => (idMap.kind === "single" ? ["/opt"] : []);
 
+/** SECURITY: the user's home, by what the session says and by what the account does, and all that cloche keeps (G-01, G-02). */
+const hiddenPlaces = ({ home, cachePath, idMap }: EnvironmentsOptions): string[] => [
+  ...[homedir(), ...ownAccountHome(), cachePath, ...(home === undefined ? [] : [home])],
+  ...closedFolders(idMap),
+];
+
 export function createEnvironments(options: EnvironmentsOptions): Environments {
   const { cachePath, idMap, log, clock = systemClock } = options;
   const definitions = options.definitions ?? [
-    createHostDefinition({ hidden: [homedir(), cachePath, ...closedFolders(idMap)] }),
+    createHostDefinition({ hidden: hiddenPlaces(options) }),
     ...debianDefinitions(),
   ];
   const families =
@@ -77,7 +86,9 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     const definition = get(name);
     const digest = await definition.digest();
     const warm = (await cache.find(name, digest)) ?? (await buildOnce(definition, digest, progress, signal));
-    return { name, digest, root: warm.root, hostPaths: definition.hostPaths(), machineFile: definition.machineFile };
+    const { shown, covered } = definition.hostFolders();
+    const { machineFile } = definition;
+    return { name, digest, root: warm.root, hostPaths: shown, coveredPaths: covered, machineFile };
   }
 
   async function buildOnce(
@@ -210,7 +221,11 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     inspect: async (name) => {
       const definition = get(name);
       const { packages } = definition;
-      return { ...(await describe(definition)), host_paths: [...definition.hostPaths()], packages: [...packages] };
+      return {
+        ...(await describe(definition)),
+        host_paths: [...definition.hostFolders().shown],
+        packages: [...packages],
+      };
     },
   };
 }

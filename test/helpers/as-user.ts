@@ -8,7 +8,7 @@ import { EnvironmentCache } from "../../src/environments/environment-cache.ts";
 import { type CliResult, PROJECT, runProcess, withInstallation } from "./installation.ts";
 
 /** A user id that belongs to nobody. */
-const UID = 54_321;
+export const USER_ID = 54_321;
 const PROGRAM = fileURLToPath(new URL("as-user.sh", import.meta.url));
 
 export interface UserOptions {
@@ -36,7 +36,7 @@ export async function runAsUser(script: string, options: UserOptions = {}): Prom
         PROJECT,
         NODE: process.execPath,
         SCRIPT: script,
-        USER_ID: String(UID),
+        USER_ID: String(USER_ID),
         HOME_FOLDER: home,
         CACHE_FOLDER: options.cache ?? "",
         WITH_ENGINE: engine,
@@ -68,13 +68,13 @@ export async function userCache(): Promise<string> {
   const name = basename(built.folder).replace(/shifted$/, "single");
   await run("cp", "--archive", built.folder, join(folder, "environments", name));
   await run("cp", "--archive", join(cache, "vm/kernels"), join(folder, "vm"));
-  await run("chown", "--recursive", "--no-dereference", `${UID}:${UID}`, folder);
+  await run("chown", "--recursive", "--no-dereference", `${USER_ID}:${USER_ID}`, folder);
   return folder;
 }
 
 function ownFolder(prefix: string): string {
   const folder = mkdtempSync(join(tmpdir(), prefix));
-  chownSync(folder, UID, UID);
+  chownSync(folder, USER_ID, USER_ID);
   return folder;
 }
 

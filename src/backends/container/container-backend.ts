@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isClocheError, messageOf } from "../../base/errors.ts";
-import type { IdMap } from "../../base/id-map.ts";
+import { type IdMap, OWN_IDS } from "../../base/id-map.ts";
 import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import type {
@@ -34,8 +33,10 @@ export class ContainerBackend implements Backend {
   readonly capabilities: BackendCapabilities;
   readonly #idMap: IdMap;
   readonly #cgroups: Cgroups;
+  readonly #home: string;
 
   constructor(options: { home: string; idMap: IdMap }) {
+    this.#home = options.home;
     this.#idMap = options.idMap;
     // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
     const guardedSystem = options.idMap.kind === "shifted";
@@ -48,13 +49,15 @@ export class ContainerBackend implements Backend {
       ...this.#cgroups.health(),
       { name: "disk" as const, holds: false, detail: "not enforced; /tmp, /run and /dev/shm are bounded by memory" },
     ];
-    const directory = mkdtempSync(join(tmpdir(), "cloche-probe-"));
+    // Where workspaces are: what a file system can do is part of the answer.
+    const directory = mkdtempSync(join(this.#home, ".probe-"));
     const id = `probe-${process.pid}-${Date.now().toString(36)}`;
     try {
       const wall = await this.start(emptySandbox(directory, id, ociRuntime), undefined);
       await wall.stop();
       const who = this.#idMap.kind === "shifted" ? "as root" : "rootless";
-      return { available: true, detail: `${ociRuntime ?? "bubblewrap"}, ${who}`, hint: null, limits };
+      const detail = [ociRuntime ?? "bubblewrap", who, ...sharedIds(directory)].join(", ");
+      return { available: true, detail, hint: null, limits };
     } catch (error) {
       const hint = isClocheError(error) ? error.hint : "See daemon.log in the cloche home";
       return { available: false, detail: messageOf(error), hint, limits };
@@ -128,10 +131,20 @@ export class ContainerBackend implements Backend {
     // prettier-ignore
     return [
       "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", GUEST_PROGRAM, ...idMapArguments(this.#idMap),
+      ...(this.#idMap.kind === "shifted" ? ["--own-ids", `${OWN_IDS.first}:${OWN_IDS.ranges}`] : []),
+      ...spec.rootfs.hostPaths.flatMap((path) => ["--host-folder", path]),
+      ...spec.rootfs.coveredPaths.flatMap((path) => ["--cover", path]),
       ...spec.layers.flatMap((path) => ["--layer", path]),
       ...joins.flatMap((path) => ["--cgroup", path]),
     ];
   }
+}
+
+/** What the launcher has noted where a sandbox of root could not have ids of its own. */
+function sharedIds(directory: string): string[] {
+  const file = join(directory, "wall.ids");
+  const [, reason] = (existsSync(file) && /^shared (.*)$/m.exec(readFileSync(file, "utf8"))) || [];
+  return reason === undefined ? [] : [`its sandboxes share their user ids (${reason})`];
 }
 
 /** The launcher's socket listens from the start; one that a guest makes, under gVisor, does so a while later. */

@@ -9,11 +9,11 @@ import {
   GUEST_FOLDER,
   guestCommand,
   layerTargets,
-  maskedHostFolders,
   maskedKernelFiles,
+  mountedLayers,
   tmpfsBytes,
 } from "../../walls/sandbox-layout.ts";
-import { overlayOptions } from "./overlay-options.ts";
+import { hostFolderOptions, overlayOptions } from "./overlay-options.ts";
 
 export interface ContainerPlan {
   readonly spec: WallSpec;
@@ -24,6 +24,8 @@ export interface ContainerPlan {
   readonly labels: Labels;
   /** Folder of the links to the layers. */
   readonly links: string;
+  /** Where folders of the host show. */
+  readonly hostFolders: readonly string[];
 }
 
 /** Where the guest makes its socket, as the host and as the sandbox see it. */
@@ -66,7 +68,7 @@ export function containerConfig(plan: ContainerPlan): object {
     Cmd: [
       ...NAME_FILES.flatMap((path) => ["--hide", `/${path}`]),
       "--",
-      ...guestCommand(spec, ...channel(spec)).slice(1),
+      ...guestCommand(spec.hostname, mountedLayers(spec.layers), ...channel(spec)).slice(1),
     ],
     User: "0:0",
     Env: [],
@@ -81,7 +83,7 @@ export function containerConfig(plan: ContainerPlan): object {
 
 function hostConfig(plan: ContainerPlan): object {
   const { spec, idMap } = plan;
-  const { limits, rootfs } = spec;
+  const { limits } = spec;
   const size = tmpfsBytes(limits);
   const root = idMap.toHost(0, 0);
   const owner = `uid=${root.uid},gid=${root.gid}`;
@@ -96,8 +98,8 @@ function hostConfig(plan: ContainerPlan): object {
     CapAdd: CAPABILITIES,
     // SECURITY: the engine's own filter and profile stay, below ours (G-06, G-21).
     SecurityOpt: ["no-new-privileges"],
-    // SECURITY: kernel files masked, credentials in the host's global configuration covered (G-01, G-07).
-    MaskedPaths: [...maskedKernelFiles(), ...MASKED_FOLDERS, ...maskedHostFolders(rootfs.hostPaths)],
+    // SECURITY: kernel files masked (G-07).
+    MaskedPaths: [...maskedKernelFiles(), ...MASKED_FOLDERS],
     ReadonlyPaths: READ_ONLY_KERNEL_FILES,
     Memory: limits.memMib * 1024 * 1024,
     PidsLimit: isGvisor(spec.ociRuntime) ? limits.pids * GVISOR_TASKS : limits.pids,
@@ -114,7 +116,25 @@ function hostConfig(plan: ContainerPlan): object {
   };
 }
 
-function mounts({ spec, idMap, name, labels, links }: ContainerPlan): object[] {
+/** Volumes that hold no files: overlays that an engine mounts, of the layers and of each folder of the host. */
+export const volumeNames = (container: string, hostFolders: readonly string[]): [string, ...string[]] => [
+  container,
+  ...hostFolders.map((_, index) => `${container}-h${index}`),
+];
+
+function mounts({ spec, idMap, name, labels, links, hostFolders }: ContainerPlan): object[] {
+  // Mounted by the engine, so that nothing in the container ever needs to mount.
+  const overlay = (volume: string | undefined, target: string, options: string, readOnly: boolean) => ({
+    Type: "volume",
+    Source: volume,
+    Target: target,
+    ReadOnly: readOnly,
+    VolumeOptions: {
+      NoCopy: true,
+      Labels: labels,
+      DriverConfig: { Name: "local", Options: { type: "overlay", device: "overlay", o: options } },
+    },
+  });
   const bind = (source: string, target: string, readOnly = true) => ({
     Type: "bind",
     Source: source,
@@ -123,23 +143,11 @@ function mounts({ spec, idMap, name, labels, links }: ContainerPlan): object[] {
     BindOptions: { Propagation: "rprivate" },
   });
   const targets = layerTargets(spec.layers);
+  const [volume, ...folderVolumes] = volumeNames(name, hostFolders);
   return [
-    // SECURITY: folders of the host are bound read-only (G-05).
-    ...spec.rootfs.hostPaths.map((path) => bind(path, path)),
-    // Mounted by the engine, so that nothing in the container ever needs to mount.
-    {
-      Type: "volume",
-      Source: name,
-      Target: WORKSPACE_ROOT,
-      VolumeOptions: {
-        NoCopy: true,
-        Labels: labels,
-        DriverConfig: {
-          Name: "local",
-          Options: { type: "overlay", device: "overlay", o: overlayOptions(links, spec.layers.length) },
-        },
-      },
-    },
+    // SECURITY: a folder of the host shows through an overlay: read-only, covered, and without the host's sockets, pipes and locks (G-01, G-02, G-05).
+    ...hostFolders.map((path, index) => overlay(folderVolumes[index], path, hostFolderOptions(links, index), true)),
+    overlay(volume, WORKSPACE_ROOT, overlayOptions(links, spec.layers.length), false),
     bind(GUEST_PROGRAM, PROGRAM),
     bind(writableLayer(spec.directory), `${GUEST_FOLDER}/upper`),
     bind(spec.baseline, `${GUEST_FOLDER}/baseline`),

@@ -25,7 +25,8 @@ import { failure } from "../../model/error-codes.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
 import { makeOwned, makeWorkspaceLayer, writableLayer } from "../../walls/layers.ts";
-import { GUEST_SOCKET, containerConfig, doorFolder } from "./container-config.ts";
+import { GUEST_SOCKET, containerConfig, doorFolder, volumeNames } from "./container-config.ts";
+import { type CoveredFolder, makeCovers, mountedFolders } from "./covered-folders.ts";
 import { type DockerRecord, DockerWall } from "./docker-wall.ts";
 import { describeEngine, engineLimits, registeredRuntime } from "./engine-check.ts";
 import { readEngineRecord, removeEngineRecord, writeEngineRecord } from "./engine-record.ts";
@@ -111,8 +112,10 @@ export class DockerBackend implements Backend {
       await this.#images.ensure(engine, spec.rootfs, { signal, progress: spec.progress });
       this.#makeFolders(spec);
       writeEngineRecord(directory, { address: engine.endpoint.address, name });
-      makeLinks(this.#links(name), spec);
-      const container = await this.#container(engine, spec, name, signal);
+      const isKnown = mountedFolders(directory) !== undefined;
+      const folders = await makeCovers(spec);
+      makeLinks(this.#links(name), spec, folders);
+      const container = await this.#container(engine, spec, { name, folders, isKnown }, signal);
       if (signal?.aborted) throw failure("CANCELLED", "Starting the container was cancelled");
       await engine.startContainer(container);
       return await this.#greet(engine, container, spec, signal);
@@ -158,7 +161,8 @@ export class DockerBackend implements Backend {
     const record = readEngineRecord(directory);
     if (record) {
       await this.halt(workspaceId, directory);
-      await removeFromEngine(DockerEngine.at(record.address, this.#env), record.name);
+      const volumes = volumeNames(record.name, mountedFolders(directory) ?? []);
+      await removeFromEngine(DockerEngine.at(record.address, this.#env), record.name, volumes);
     }
     removeLinks(this.#links(containerName(this.#home, workspaceId)));
     await removeTree(directory);
@@ -186,16 +190,22 @@ export class DockerBackend implements Backend {
   async #container(
     engine: DockerEngine,
     spec: WallSpec,
-    name: string,
+    { name, folders, isKnown }: { name: string; folders: readonly CoveredFolder[]; isKnown: boolean },
     signal: AbortSignal | undefined,
   ): Promise<string> {
     const labels = containerLabels(this.#home, spec.workspaceId, spec.directory);
     const image = this.#images.reference(spec.rootfs);
-    const body = containerConfig({ spec, idMap: this.#idMap, image, name, labels, links: this.#links(name) });
+    const hostFolders = folders.map(({ target }) => target);
+    const links = this.#links(name);
+    const body = containerConfig({ spec, idMap: this.#idMap, image, name, labels, links, hostFolders });
     try {
       return await engine.createContainer(name, body);
     } catch (error) {
-      if (isRefusal(error, 409)) return name;
+      if (isRefusal(error, 409)) {
+        // SECURITY: what an older version has made has folders of the host in it as they are (G-02)
+        if (!isKnown && hostFolders.length > 0) throw outdated();
+        return name;
+      }
       // Somebody has removed the image since it was imported.
       if (!isRefusal(error, 404) || !/no such image/i.test(error.message)) throw error;
       this.#images.forget(engine, spec.rootfs);
@@ -234,10 +244,20 @@ export class DockerBackend implements Backend {
   }
 }
 
-/** The volume can only go after the container that mounts it. */
-async function removeFromEngine(engine: DockerEngine, name: string): Promise<void> {
+/** Volumes can only go after the container that mounts them. */
+async function removeFromEngine(engine: DockerEngine, name: string, volumes: readonly string[]): Promise<void> {
   await orRemoveFailure(name, engine.removeContainer(name));
-  await orRemoveFailure(name, engine.removeVolume(name));
+  for (const volume of volumes) await orRemoveFailure(name, engine.removeVolume(volume));
+}
+
+function outdated(): Error {
+  return failure(
+    "SANDBOX_START_FAILED",
+    "Cannot start the sandbox: an older version of cloche has made its container",
+    {
+      hint: "Fork the workspace: the fork has its files, in a container of this version",
+    },
+  );
 }
 
 async function orRemoveFailure(name: string, call: Promise<void>): Promise<void> {

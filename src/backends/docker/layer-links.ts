@@ -3,9 +3,13 @@ import { dirname, join } from "node:path";
 import type { WallSpec } from "../../contracts/backend.ts";
 import { failure } from "../../model/error-codes.ts";
 import { workFolder, writableLayer } from "../../walls/layers.ts";
+import type { CoveredFolder } from "./covered-folders.ts";
 
 export const UPPER_LINK = "u";
 export const WORK_LINK = "w";
+/** With the number of a folder of the host. */
+export const COVER_LINK = "c";
+export const FOLDER_LINK = "h";
 
 /**
  * Where the links of a sandbox are: a folder that nobody but the user can write to. An engine mounts by name, and the names show in the sandbox's mount
@@ -18,7 +22,11 @@ export function linksFolder(name: string, env: NodeJS.ProcessEnv, isRoot: boolea
 }
 
 /** Needed while the engine mounts, and no longer. */
-export function makeLinks(folder: string, spec: Pick<WallSpec, "directory" | "baseline" | "layers">): void {
+export function makeLinks(
+  folder: string,
+  spec: Pick<WallSpec, "directory" | "baseline" | "layers">,
+  shown: readonly CoveredFolder[] = [],
+): void {
   removeLinks(folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   requireOwn(dirname(folder));
@@ -26,6 +34,10 @@ export function makeLinks(folder: string, spec: Pick<WallSpec, "directory" | "ba
   lower.forEach((path, index) => symlinkSync(path, join(folder, String(index))));
   symlinkSync(writableLayer(spec.directory), join(folder, UPPER_LINK));
   symlinkSync(workFolder(spec.directory), join(folder, WORK_LINK));
+  shown.forEach(({ source, cover }, index) => {
+    symlinkSync(cover, join(folder, `${COVER_LINK}${index}`));
+    symlinkSync(source, join(folder, `${FOLDER_LINK}${index}`));
+  });
 }
 
 /** SECURITY: the engine follows these links as root: nobody else may have made the folder that they are in (G-21). */
