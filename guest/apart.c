@@ -6,45 +6,46 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "launcher.h"
-#include "mapped_mount.h"
+#include "mapped_tree.h"
 
-#define PLACE "/run" /* covered by a tmpfs in our own mount namespace */
-
-struct places {
-  int mapping;
-  unsigned count;
-};
-
-/* The path to the same folder, mounted once more; NULL, with errno, where it cannot be. */
-static const char *again(struct places *places, const char *folder) {
-  char target[32];
-  snprintf(target, sizeof target, PLACE "/%u", places->count++);
-  if (!mount_again(folder, places->mapping, target)) return NULL;
-  const char *path = strdup(target);
-  if (!path) fail("cannot keep a path");
-  return path;
+static int open_again(struct apart *apart, const char *folder, int mapping) {
+  int tree = tree_open(folder, mapping);
+  if (tree >= 0) apart->trees[apart->count++] = tree;
+  return tree;
 }
 
-static bool replace(struct places *places, const char **path) {
-  if (!*path) return true;
-  const char *other = again(places, *path);
-  if (other) *path = other;
-  return other != NULL;
+/* True also where there is none to open. */
+static bool open_layer(struct apart *apart, const char *path, int mapping, int *fd) {
+  *fd = path ? open_again(apart, path, mapping) : -1;
+  return !path || *fd >= 0;
 }
 
-static bool map_layers(struct places *places, struct stage_layers *s) {
-  bool mapped = replace(places, &s->root_path) && replace(places, &s->baseline_path) && replace(places, &s->root_folder) &&
-                replace(places, &s->workspace_folder) && replace(places, &s->bundle_path) && replace(places, &s->door_path);
-  for (size_t i = 0; mapped && i < s->layer_count; i++) mapped = replace(places, &s->layer_paths[i]);
-  return mapped;
+/* The two of an overlay have to be on one mount. */
+static bool open_writable(struct apart *apart, const char *folder, int mapping, int *upper, int *work) {
+  int tree = open_again(apart, folder, mapping);
+  if (tree < 0) return false;
+  *upper = openat(tree, "upper", O_PATH | O_CLOEXEC);
+  *work = openat(tree, "work", O_PATH | O_CLOEXEC);
+  return *upper >= 0 && *work >= 0;
+}
+
+static bool open_layers(struct apart *apart, struct stage_layers *s, int mapping) {
+  bool opened = open_layer(apart, s->root_path, mapping, &s->root) && open_layer(apart, s->baseline_path, mapping, &s->baseline) &&
+                open_layer(apart, s->bundle_path, mapping, &s->bundle) && open_layer(apart, s->door_path, mapping, &s->door) &&
+                open_writable(apart, "root", mapping, &s->root_upper, &s->root_work) &&
+                open_writable(apart, "workspace", mapping, &s->upper, &s->work);
+  for (size_t i = 0; opened && i < s->layer_count; i++) opened = open_layer(apart, s->layer_paths[i], mapping, &s->layers[i]);
+  s->opened = opened;
+  return opened;
 }
 
 /* What a kernel says that does not know such mounts, and one whose file system does not. */
@@ -60,38 +61,49 @@ static void note(const char *format, ...) {
   va_end(arguments);
 }
 
+/* As they are on disk. What was opened before is closed with the process. */
+static void share_ids(struct apart *apart, struct own_ids *ids) {
+  note("shared %s\n", strerror(errno));
+  apart->count = 0;
+  close(ids->lock);
+  ids->lock = -1;
+}
+
 /* SECURITY: what the kernel counts for the ids of one sandbox is no other's (G-26) */
-static void give_ids(struct places *places, struct stage_layers *layers, struct id_map *map, struct own_ids *ids, unsigned long own) {
-  struct stage_layers mapped = *layers;
-  places->mapping = mapping_open(map->shift_base, own, map->shift_count);
-  if (map_layers(places, &mapped)) {
-    *layers = mapped;
+static void give_ids(struct apart *apart, struct stage_layers *layers, struct id_map *map, struct own_ids *ids) {
+  pid_t holder;
+  unsigned long own = own_ids_take(ids, map->shift_count);
+  int mapping = mapping_open(map->shift_base, own, map->shift_count, &holder);
+  if (open_layers(apart, layers, mapping)) {
     map->shift_base = own;
     note("own %lu\n", own);
   } else if (cannot_map(errno)) {
-    note("shared %s\n", strerror(errno));
-    close(ids->lock);
-    ids->lock = -1;
+    share_ids(apart, ids);
   } else {
-    fail("cannot mount a layer once more");
+    fail("cannot open a layer");
   }
-  close(places->mapping);
-  places->mapping = -1;
+  close(mapping);
+  if (waitpid(holder, NULL, 0) < 0) fail("cannot wait");
 }
 
-void set_apart(struct stage_layers *layers, struct host_folders *folders, struct id_map *map, struct own_ids *ids) {
-  struct places places = {.mapping = -1};
-  bool mapped = ids->ranges > 0 && mapping_supported();
-  /* Before its folder is covered. */
-  unsigned long own = mapped ? own_ids_take(ids, map->shift_count) : 0;
-  if (unshare(CLONE_NEWNS) < 0) fail("cannot make a mount namespace");
-  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail("cannot make mounts private");
-  if (mount("cloche", PLACE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") < 0) fail("cannot mount a place for the layers");
-  if (mapped) give_ids(&places, layers, map, ids, own);
+void apart_open(struct apart *apart, struct stage_layers *layers, struct host_folders *folders, struct id_map *map, struct own_ids *ids) {
+  if (ids->ranges > 0 && mapping_supported()) give_ids(apart, layers, map, ids);
   else note("shared %s\n", "this kernel cannot map the ids of layers");
   /* In the user namespace nobody may look past what is mounted below a folder, and an overlay of such a one is refused. */
   for (size_t i = 0; i < folders->count; i++) {
-    folders->sources[i] = again(&places, folders->paths[i]);
-    if (!folders->sources[i]) fail("cannot mount %s once more", folders->paths[i]);
+    folders->fds[i] = open_again(apart, folders->paths[i], -1);
+    if (folders->fds[i] < 0) fail("cannot open %s", folders->paths[i]);
+  }
+  folders->opened = true;
+}
+
+void apart_attach(const struct apart *apart, const char *stage) {
+  char path[64];
+  if (apart->count == 0) return;
+  snprintf(path, sizeof path, "%s/apart", stage);
+  if (mkdir(path, 0700) < 0) fail("cannot make %s", path);
+  for (size_t i = 0; i < apart->count; i++) {
+    snprintf(path, sizeof path, "%s/apart/%zu", stage, i);
+    tree_attach(apart->trees[i], path);
   }
 }

@@ -7,8 +7,17 @@
 #include "own_ids.h"
 #include "stage.h"
 
-/* Enters a mount namespace in which the paths of layers and host folders lead to such mounts, and changes the map to the sandbox's own ids. Says in the file
- * wall.ids of the current folder which these are, or why there are none. */
-void set_apart(struct stage_layers *layers, struct host_folders *folders, struct id_map *map, struct own_ids *ids);
+#define MAX_TREES (MAX_LAYERS + MAX_HOST_FOLDERS + 8u)
+
+struct apart {
+  int trees[MAX_TREES];
+  size_t count;
+};
+
+/* Opens layers and host folders as such mounts, which are nowhere yet, and changes the map to the sandbox's own ids. Says in the file wall.ids of the current folder which
+ * these are, or why there are none. */
+void apart_open(struct apart *apart, struct stage_layers *layers, struct host_folders *folders, struct id_map *map, struct own_ids *ids);
+/* Mounts them below `stage`, in the namespaces of the sandbox. */
+void apart_attach(const struct apart *apart, const char *stage);
 
 #endif

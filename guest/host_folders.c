@@ -33,7 +33,7 @@ bool host_folders_option(struct host_folders *f, const char *name, const char *v
 }
 
 void host_folders_open(struct host_folders *f) {
-  for (size_t i = 0; i < f->count; i++) f->fds[i] = open_path(f->sources[i] ? f->sources[i] : f->paths[i]);
+  for (size_t i = 0; !f->opened && i < f->count; i++) f->fds[i] = open_path(f->paths[i]);
 }
 
 /* The rest of `path` below `folder`, or NULL when it is elsewhere. */

@@ -10,10 +10,10 @@
 
 struct host_folders {
   const char *paths[MAX_HOST_FOLDERS];
-  const char *sources[MAX_HOST_FOLDERS]; /* where they are found, if elsewhere than at their paths */
   size_t count;
   const char *covered[MAX_COVERED]; /* places below them that must not show */
   size_t covered_count;
+  bool opened; /* already, by root */
   int fds[MAX_HOST_FOLDERS];
 };
 

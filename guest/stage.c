@@ -20,24 +20,22 @@
 
 static int open_if_given(const char *path) { return path ? open_path(path) : -1; }
 
-static int open_below(const char *folder, const char *name) {
-  char path[64];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return open_path(path);
+static void open_layers(struct stage_layers *s) {
+  s->root = open_path(s->root_path);
+  s->root_upper = open_path("root/upper");
+  s->root_work = open_path("root/work");
+  s->baseline = open_path(s->baseline_path);
+  for (size_t i = 0; i < s->layer_count; i++) s->layers[i] = open_path(s->layer_paths[i]);
+  s->upper = open_path("workspace/upper");
+  s->work = open_path("workspace/work");
+  s->bundle = open_if_given(s->bundle_path);
+  s->door = open_if_given(s->door_path);
 }
 
 void stage_open(struct stage_layers *s) {
-  s->root = open_path(s->root_path);
-  s->root_upper = open_below(s->root_folder, "upper");
-  s->root_work = open_below(s->root_folder, "work");
-  s->baseline = open_path(s->baseline_path);
-  for (size_t i = 0; i < s->layer_count; i++) s->layers[i] = open_path(s->layer_paths[i]);
-  s->upper = open_below(s->workspace_folder, "upper");
-  s->work = open_below(s->workspace_folder, "work");
+  if (!s->opened) open_layers(s);
   s->guest = open(s->guest_path, O_RDONLY | O_CLOEXEC);
   if (s->guest < 0) fail("cannot open %s", s->guest_path);
-  s->bundle = open_if_given(s->bundle_path);
-  s->door = open_if_given(s->door_path);
 }
 
 static void make_folder(const char *path) {
@@ -131,9 +129,12 @@ static void copy_guest(int from) {
   if (fchmod(to, 0755) < 0 || close(to) < 0) fail("cannot copy the guest program");
 }
 
-void stage_mount(const struct stage_layers *s) {
+void stage_make(void) {
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail("cannot make mounts private");
   if (mount("cloche", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=8m") < 0) fail("cannot mount the stage");
+}
+
+void stage_mount(const struct stage_layers *s) {
   make_folder(STAGE "/root");
   overlay_mount(&s->root, 1, s->root_upper, s->root_work, STAGE "/root");
   mount_workspace(s);

@@ -3,7 +3,7 @@
  *
  * It runs with the rights of the user who runs cloche and executes nothing that a sandbox controls. In this order:
  * record the pid, listen for the guest program, join the cgroups, take ids of its own if root runs it, enter a new user and mount namespace, limit what it
- * may take of the user's share, mount the overlays on a private tmpfs, and become the program after `--`. All mounts live in mount namespaces of its own, so they end
+ * may take of the user's share, mount the overlays on a private tmpfs, and become the program after `--`. All mounts live in that mount namespace, so they end
  * with the sandbox, whatever kills it; the host never sees them and has nothing to unmount.
  */
 #include "wall.h"
@@ -37,6 +37,7 @@ struct wall_options {
   struct host_folders folders;
   struct id_map map;
   struct own_ids ids;
+  struct apart apart;
   const char *cgroups[MAX_CGROUPS];
   size_t cgroup_count;
   char **program;
@@ -107,7 +108,7 @@ static void pass_on(const int *fds, size_t count) {
 
 int wall_main(int argc, char **argv) {
   (void)argc;
-  static struct wall_options options = {.stage = {.root_folder = "root", .workspace_folder = "workspace"}, .ids = {.lock = -1}};
+  static struct wall_options options = {.ids = {.lock = -1}};
   launcher_status = fcntl(STATUS_FD, F_DUPFD_CLOEXEC, ABOVE_PASSED);
   if (launcher_status >= 0) close(STATUS_FD);
   read_options(argv, &options);
@@ -118,10 +119,12 @@ int wall_main(int argc, char **argv) {
   int listener = listen_privately(SOCKET_NAME);
   for (size_t at = 0; at < options.cgroup_count; at++) write_text(options.cgroups[at], "0");
   if (launcher_status >= 0 && write(launcher_status, "B", 1) != 1) fail("cannot report");
-  if (options.map.shift_count > 0) set_apart(&options.stage, &options.folders, &options.map, &options.ids);
+  if (options.map.shift_count > 0) apart_open(&options.apart, &options.stage, &options.folders, &options.map, &options.ids);
   id_map_enter(&options.map, CLONE_NEWNS, open_sources, &options);
   const char *unlimited = id_map_given(&options.map) ? namespace_limits_set() : NULL;
   if (unlimited) fail("cannot set %s", unlimited);
+  stage_make();
+  apart_attach(&options.apart, STAGE);
   stage_mount(&options.stage);
   host_folders_mount(&options.folders, STAGE);
   /* SECURITY: the guest program reaches layers by descriptor, so that no mount of the sandbox names their places on the host (G-01) */

@@ -28,16 +28,21 @@ export function hostFolders(root: string, candidates: readonly string[], hidden:
   const { people, services } = accountHomes(join(root, "etc/passwd"));
   // A home such as "/" says nothing about what is below it.
   const closed = places([...hidden, ...people], locate).filter((place) => !isTop(place));
-  const system = places(SYSTEM_FOLDERS, locate);
-  const isSystem = (place: FileLocation) => system.some((folder) => wayBelow(folder, place) === "");
-  const others = places([...services, ...HOST_CONFIGURATION], locate).filter((place) => !isSystem(place));
+  let system: FileLocation[] | undefined; // seldom asked for: most are told by their names
+  const isSystem = (place: FileLocation) =>
+    (system ??= places(SYSTEM_FOLDERS, locate)).some((folder) => wayBelow(folder, place) === "");
+  const named = services.filter((home) => !SYSTEM_FOLDERS.includes(home));
+  const others = places(named, locate);
+  const configuration = places(HOST_CONFIGURATION, locate);
   const covered = new Set<string>();
+  const cover = (path: string, way: string | undefined) => way && covered.add(join(path, way));
   const shown = candidates.filter((path) => {
     const folder = locate(path);
     if (closed.some((place) => wayBelow(folder, place) !== undefined)) return false;
-    for (const place of [...closed, ...others]) {
+    for (const place of [...closed, ...configuration]) cover(path, wayBelow(place, folder));
+    for (const place of others) {
       const way = wayBelow(place, folder);
-      if (way) covered.add(join(path, way));
+      if (way && !isSystem(place)) cover(path, way);
     }
     return true;
   });
