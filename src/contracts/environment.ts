@@ -22,7 +22,12 @@ export interface Environments {
   /** Throws ENVIRONMENT_NOT_FOUND for a name there is no definition of. Builds when it is not warm; safe at once from many processes. */
   ensure(
     name: string,
-    options: { progress?: ReportProgress | undefined; signal?: AbortSignal | undefined },
+    options: {
+      progress?: ReportProgress | undefined;
+      signal?: AbortSignal | undefined;
+      /** Whether steps of others may use the network while they build it. */
+      network?: boolean | undefined;
+    },
   ): Promise<Rootfs>;
   inspect(name: string): Promise<EnvironmentDetail>;
   /** What stands in the way of building one that is not built; undefined when nothing is seen to. */

@@ -2,15 +2,21 @@ import type { IdMap } from "../base/id-map.ts";
 import type { ReportProgress } from "../model/results.ts";
 import { createHash } from "node:crypto";
 
+/** How a build is watched, and what it may do. */
+export interface BuildManner {
+  readonly progress: ReportProgress;
+  readonly signal: AbortSignal | undefined;
+  /** Whether steps that somebody else wrote may use the network. */
+  readonly network?: boolean | undefined;
+}
+
 /** Where and for whom a definition builds. */
-export interface BuildContext {
+export interface BuildContext extends BuildManner {
   /** An empty folder to fill with the root file system. */
   readonly rootfs: string;
   /** A folder for anything else; it is removed when the build ends. */
   readonly scratch: string;
   readonly idMap: IdMap;
-  readonly progress: ReportProgress;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** How one environment comes to be. The cache decides when, where, and that it happens once. */

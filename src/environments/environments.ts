@@ -1,5 +1,5 @@
 import { removeIdleLocks, tryBuildLock, takeBuildLock } from "../walls/build-lock.ts";
-import type { EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
+import type { BuildManner, EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
 import { debianDefinitions } from "./debian.ts";
 import { dockerImageFamily } from "./docker-image.ts";
 import { dockerfileFamily } from "./dockerfile.ts";
@@ -34,6 +34,7 @@ export interface EnvironmentsOptions {
 interface EnsureOptions {
   progress?: ReportProgress | undefined;
   signal?: AbortSignal | undefined;
+  network?: boolean | undefined;
 }
 
 /**
@@ -73,27 +74,25 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     });
   }
 
-  async function ensure(name: string, { progress = () => undefined, signal }: EnsureOptions): Promise<Rootfs> {
+  async function ensure(name: string, options: EnsureOptions): Promise<Rootfs> {
+    const { progress = () => undefined, signal, network = false } = options;
     const definition = get(name);
     const digest = await definition.digest();
-    const warm = (await cache.find(name, digest)) ?? (await buildOnce(definition, digest, progress, signal));
+    const how = { progress, signal, network };
+    const warm = (await cache.find(name, digest)) ?? (await buildOnce(definition, digest, how));
     return { name, digest, root: warm.root, hostPaths: definition.hostPaths(), machineFile: definition.machineFile };
   }
 
-  async function buildOnce(
-    definition: EnvironmentDefinition,
-    digest: string,
-    progress: ReportProgress,
-    signal: AbortSignal | undefined,
-  ): Promise<Built> {
+  async function buildOnce(definition: EnvironmentDefinition, digest: string, how: BuildManner): Promise<Built> {
     const { name } = definition;
+    const { progress, signal } = how;
     try {
       await cache.prepare();
       const onWait = () => progress({ step: `waiting for another build of ${name}` });
       const lock = await takeBuildLock(cache.lockFile(name), { signal, onWait });
       try {
         await cache.clean(name);
-        return (await cache.find(name, digest)) ?? (await build(definition, digest, progress, signal));
+        return (await cache.find(name, digest)) ?? (await build(definition, digest, how));
       } finally {
         await lock.release();
       }
@@ -102,13 +101,9 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     }
   }
 
-  async function build(
-    definition: EnvironmentDefinition,
-    digest: string,
-    progress: ReportProgress,
-    signal: AbortSignal | undefined,
-  ): Promise<Built> {
+  async function build(definition: EnvironmentDefinition, digest: string, how: BuildManner): Promise<Built> {
     const { name } = definition;
+    const { signal } = how;
     const started = clock.now();
     log.info("building environment", { environment: name, digest });
     const temporary = await cache.createTemporary(name);
@@ -116,7 +111,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
       const [rootfs, scratch] = [join(temporary, "rootfs"), join(temporary, "scratch")];
       await mkdir(rootfs);
       await mkdir(scratch);
-      await definition.build({ rootfs, scratch, idMap, progress, signal });
+      await definition.build({ rootfs, scratch, idMap, ...how });
       await removeTree(scratch);
       const { uid, gid } = idMap.toHost(0, 0);
       await lchown(rootfs, uid, gid);

@@ -8,7 +8,7 @@ import { refuse } from "./http-guard.ts";
 import { optionsFrom } from "./http-options.ts";
 import { HttpSessions, problem } from "./http-sessions.ts";
 import { buildServer } from "./mcp-server.ts";
-import { chooseParts, type ServerParts } from "./server-options.ts";
+import { chooseParts, forSession, type ServerParts } from "./server-options.ts";
 
 export interface EndpointOptions {
   readonly cloche: Cloche;
@@ -82,7 +82,9 @@ export class HttpEndpoint implements AsyncDisposable {
       const { request, body } = exchange;
       const { parts, handler } = this.#choose(new URL(request.url).searchParams);
       if (await isLegacyRequest(request, body)) {
-        return await this.#sessions.serve(exchange, () => buildServer(parts, this.#calls));
+        return await this.#sessions.serve(exchange, () =>
+          buildServer(forSession(parts, this.#options.cloche), this.#calls),
+        );
       }
       return await handler.fetch(request, body === undefined ? {} : { parsedBody: body });
     } catch (error) {

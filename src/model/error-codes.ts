@@ -43,6 +43,11 @@ export const ERROR_CODES = {
   HOST_FAILED: row(1, 502, "Run the host's own command by hand to see all that it says"),
   // paths and files
   PATH_OUTSIDE_WORKSPACE: row(2, 400, "Give a path under /workspace, relative or absolute"),
+  HOST_ACCESS_REFUSED: row(
+    1,
+    403,
+    "The operator of the MCP server can widen what its tools reach: see `cloche mcp serve --help`",
+  ),
   FILE_NOT_FOUND: row(1, 404, "See `cloche workspace file list ID --recursive` for what is there"),
   FILE_WRONG_TYPE: row(1, 409, "See `cloche workspace file list ID` for what kind of file it is"),
   FILE_TOO_LARGE: row(1, 413, "Read a part with --max-bytes, or take the file out with `cloche workspace export`"),

@@ -1,4 +1,5 @@
 import * as fs from "node:fs";
+import { isExactly } from "../base/exact-path.ts";
 import { joined, toFs, type BytePath } from "./byte-path.ts";
 import { digestOf, isFresh, type FreshFile } from "./fresh-files.ts";
 import { checkAborted, type JobControl } from "./job-control.ts";
@@ -21,7 +22,7 @@ export function copyScan(scan: Scan, tree: TreeWriter, control: JobControl): Fre
     const source = joined(scan.root, entry.path);
     if (entry.kind === "directory") tree.folder(entry.path, entry.mode, mtimeNs(source));
     else if (entry.kind === "symlink") copyLink(source, entry, tree);
-    else if (copyFile(source, entry, tree)) {
+    else if (copyFile(source, entry, tree, scan.exact)) {
       fresh.push({ path: entry.path, sha256: digestOf(joined(tree.root, entry.path)) });
     }
   }
@@ -44,9 +45,11 @@ function copyLink(source: BytePath, entry: ScannedEntry, tree: TreeWriter): void
 }
 
 /** Returns whether the file was still fresh. */
-function copyFile(source: BytePath, entry: ScannedEntry, tree: TreeWriter): boolean {
+function copyFile(source: BytePath, entry: ScannedEntry, tree: TreeWriter, exact: boolean): boolean {
   const from = openSource(source);
   try {
+    // SECURITY: a folder on the way may have become a link since it was looked at (G-23)
+    if (exact && !isExactly(from, source, "latin1")) throw new SourceChanged(source);
     const readMs = Date.now();
     checkSame(from, source, entry);
     const to = tree.openFile(entry.path);

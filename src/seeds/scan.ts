@@ -26,6 +26,8 @@ export interface Scan {
   readonly repositories: ScannedRepository[];
   /** What cannot be seeded: sockets, pipes, devices and git folders that lead elsewhere. */
   readonly leftOut: BytePath[];
+  /** Whether a file counts only where it is really below the root, as its name says, and not through a link that came meanwhile. */
+  readonly exact: boolean;
   /** The commit that is checked out at the root. */
   head: string | null;
 }

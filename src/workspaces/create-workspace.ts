@@ -37,7 +37,7 @@ export async function createWorkspace(
     context,
   );
   requireCapabilities(backend, { rootfs, ociRuntime: input.oci_runtime });
-  const { tree, seed } = await deps.seeds.import(input.seed_path, context);
+  const { tree, seed } = await deps.seeds.import(input.seed_path, { ...context, scope: input.read_scope });
   context.signal?.throwIfAborted();
   const stored: StoredWorkspace = {
     ...blankWorkspace(deps),

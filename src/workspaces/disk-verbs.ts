@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { lstat, mkdir, rename, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, mkdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { errnoOf, messageOf } from "../base/errors.ts";
@@ -9,8 +9,9 @@ import { failure } from "../model/error-codes.ts";
 import type { DiskExported } from "../model/files.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { writeExport } from "./export-writer.ts";
+import { moveIntoPlace, writeExport } from "./export-writer.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
+import { inOutputFolder } from "./output-folder.ts";
 import { roomFor, withinRoom } from "./room.ts";
 import { tarBytes } from "./tar-bytes.ts";
 
@@ -25,21 +26,25 @@ export async function exportDisk(
   live: LiveWorkspace,
   input: OperationInput<"exportWorkspaceDisk">,
 ): Promise<DiskExported> {
-  const { output_path: output, format = "tar" } = input;
-  await refuseExisting(output);
-  return await deps.scratch.beside(output, async (scratch) => {
-    await makeScratch(scratch, output);
-    try {
-      const file = join(scratch, "disk");
-      await (format === "tar" ? writeTar(live, file, output) : writeImage(live, file, scratch));
-      await refuseExisting(output);
-      await rename(file, output);
-      return { workspace_id: live.workspaceId, output_path: output, format, size_bytes: (await stat(output)).size };
-    } catch (error) {
-      if (errnoOf(error) === "ENOSPC")
-        throw failure("DISK_FULL", `Cannot export to "${output}": no space is left`, { cause: error });
-      throw error;
-    }
+  const { output_path: output, cautious, format = "tar" } = input;
+  return await inOutputFolder(output, cautious, async (folder) => {
+    const place = join(folder, basename(output));
+    await refuseExisting(output, place);
+    return await deps.scratch.beside(output, async (noted) => {
+      const scratch = join(folder, basename(noted));
+      await makeScratch(scratch, output);
+      try {
+        const file = join(scratch, "disk");
+        await (format === "tar" ? writeTar(live, file, place) : writeImage(live, file, scratch));
+        const { size } = await stat(file);
+        await moveIntoPlace(file, output, "file", place);
+        return { workspace_id: live.workspaceId, output_path: output, format, size_bytes: size };
+      } catch (error) {
+        if (errnoOf(error) === "ENOSPC")
+          throw failure("DISK_FULL", `Cannot export to "${output}": no space is left`, { cause: error });
+        throw error;
+      }
+    });
   });
 }
 
@@ -79,7 +84,7 @@ async function writeImage(live: LiveWorkspace, file: string, scratch: string): P
   }
 }
 
-async function refuseExisting(output: string): Promise<void> {
-  const found = await lstat(output).catch(() => undefined);
+async function refuseExisting(output: string, place: string): Promise<void> {
+  const found = await lstat(place).catch(() => undefined);
   if (found) throw failure("OUTPUT_EXISTS", `Cannot export to "${output}": it exists`);
 }

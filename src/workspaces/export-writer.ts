@@ -24,6 +24,8 @@ export interface ExportOptions {
   readonly signal?: AbortSignal | undefined;
   /** Where it is built, on the same file system; removed by whoever gave it. Without one, a folder beside the output. */
   readonly scratch?: string | undefined;
+  /** Another name for the folder of the output, which leads to it whatever becomes of the path. */
+  readonly folder?: string | undefined;
 }
 
 export interface WrittenExport {
@@ -46,14 +48,19 @@ export async function writeExport(
   options: ExportOptions = {},
 ): Promise<WrittenExport> {
   const output = resolve(outputPath);
-  await checkOutput(output);
-  const scratch = options.scratch ?? join(dirname(output), `.${basename(output).slice(0, 60)}.cloche-${randomName(8)}`);
+  const folder = options.folder ?? dirname(output);
+  const place = join(folder, basename(output));
+  await checkOutput(output, place);
+  const scratch = join(
+    folder,
+    basename(options.scratch ?? `.${basename(output).slice(0, 60)}.cloche-${randomName(8)}`),
+  );
   await makeScratch(scratch, output);
   try {
     const writer = new ExportWriter(join(scratch, "export"), options);
     for await (const item of items) await writer.add(item);
     const written = await writer.finish();
-    await moveIntoPlace(join(scratch, "export"), output, written.artifactType);
+    await moveIntoPlace(join(scratch, "export"), output, written.artifactType, place);
     return written;
   } catch (error) {
     throw toFailure(error, output);
@@ -204,14 +211,14 @@ class GatheredWrites {
   }
 }
 
-async function checkOutput(output: string): Promise<void> {
+async function checkOutput(output: string, place: string): Promise<void> {
   const parent = dirname(output);
-  const found = await statMaybe(() => fs.stat(parent));
+  const found = await statMaybe(() => fs.stat(dirname(place)));
   if (!found?.isDirectory() || output === parent) {
     throw failure("OUTPUT_INVALID", `Cannot export to "${output}": "${parent}" is no folder`);
   }
   // lstat: a link that leads nowhere is something too, and must not be written through
-  if (await statMaybe(() => fs.lstat(output))) throw outputExists(output);
+  if (await statMaybe(() => fs.lstat(place))) throw outputExists(output);
 }
 
 async function statMaybe<T>(stat: () => Promise<T>): Promise<T | undefined> {
@@ -234,23 +241,23 @@ async function makeScratch(scratch: string, output: string): Promise<void> {
 }
 
 /** SECURITY: nothing that came to be at the output meanwhile is replaced (G-12); `rename` alone would. */
-async function moveIntoPlace(from: string, output: string, type: ArtifactType): Promise<void> {
+export async function moveIntoPlace(from: string, output: string, type: ArtifactType, place = output): Promise<void> {
   try {
     if (type === "directory") {
-      await fs.mkdir(output, { mode: 0o700 });
+      await fs.mkdir(place, { mode: 0o700 });
       // takes the place of the empty folder that was just made, and of nothing that has content
-      await fs.rename(from, output).catch(async (error: unknown) => {
-        await fs.rmdir(output).catch(() => undefined); // somebody put something into it: theirs
+      await fs.rename(from, place).catch(async (error: unknown) => {
+        await fs.rmdir(place).catch(() => undefined); // somebody put something into it: theirs
         throw error;
       });
-    } else await fs.link(from, output);
+    } else await fs.link(from, place);
   } catch (error) {
     const code = errnoOf(error);
     if (code === "EEXIST" || code === "ENOTEMPTY") throw outputExists(output);
     // a file system without hard links
     if (type === "directory" || (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP")) throw error;
-    if (await statMaybe(() => fs.lstat(output))) throw outputExists(output);
-    await fs.rename(from, output);
+    if (await statMaybe(() => fs.lstat(place))) throw outputExists(output);
+    await fs.rename(from, place);
   }
 }
 

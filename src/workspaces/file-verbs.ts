@@ -1,3 +1,4 @@
+import { basename, join } from "node:path";
 import type { GuestEntry } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Exported, FileContent, FileEntry, FileList, FileWritten } from "../model/files.ts";
@@ -7,8 +8,10 @@ import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-pa
 import type { Dependencies } from "./dependencies.ts";
 import { writeExport } from "./export-writer.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
+import { inOutputFolder } from "./output-folder.ts";
 import { recordEvent } from "./record-event.ts";
 import { roomFor, withinRoom } from "./room.ts";
+import { withoutGit } from "./without-git.ts";
 import { redactedRange } from "./shells/redacted-range.ts";
 
 const DEFAULT_READ_BYTES = 65_536;
@@ -95,7 +98,7 @@ export async function writeFile(
 export async function exportPath(
   deps: Dependencies,
   live: LiveWorkspace,
-  { path, output_path: outputPath }: OperationInput<"exportWorkspace">,
+  { path, output_path: outputPath, cautious }: OperationInput<"exportWorkspace">,
   signal: AbortSignal | undefined,
 ): Promise<Exported> {
   const relative = toWorkspaceRelative(path);
@@ -103,10 +106,14 @@ export async function exportPath(
   if ((await files.stat("workspace", relative, { shownPath: path })).type === "other") {
     throw failure("FILE_WRONG_TYPE", `Cannot export "${path}": it is no file, folder or link`);
   }
-  const items = withinRoom(files.treeOut("workspace", relative, { shownPath: path, signal }), roomFor(outputPath));
-  const { artifactType } = await deps.scratch.beside(outputPath, (scratch) =>
-    writeExport(items, outputPath, { scratch, ...(signal && { signal }) }),
-  );
+  const { artifactType } = await inOutputFolder(outputPath, cautious, async (folder) => {
+    const room = roomFor(join(folder, basename(outputPath)));
+    const out = files.treeOut("workspace", relative, { shownPath: path, signal });
+    const items = withinRoom(cautious ? withoutGit(out) : out, room);
+    return await deps.scratch.beside(outputPath, (scratch) =>
+      writeExport(items, outputPath, { scratch, folder, ...(signal && { signal }) }),
+    );
+  });
   const exported = {
     workspace_path: toWorkspaceAbsolute(relative),
     output_path: outputPath,

@@ -21,13 +21,13 @@ export interface PushContext {
 export async function pushSync(
   deps: Pick<Dependencies, "seeds">,
   live: Pick<LiveWorkspace, "workspaceId" | "files">,
-  { source_path: sourcePath, dest }: OperationInput<"pushWorkspaceSync">,
+  { source_path: sourcePath, read_scope: scope, dest }: OperationInput<"pushWorkspaceSync">,
   context: PushContext,
 ): Promise<SyncPushed> {
   const relative = toWorkspaceRelative(dest ?? "");
   const files = await live.files();
   if (relative !== "") await checkDestination(files, relative, dest ?? relative);
-  const { tree, seed } = await deps.seeds.import(sourcePath, context);
+  const { tree, seed } = await deps.seeds.import(sourcePath, { ...context, scope });
   // The history of a git project stays home: it would run into the one that is there.
   const source = new HostTree(tree, { skipTop: seed.mode === "directory" ? ".git" : undefined });
   context.signal?.throwIfAborted();

@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
-import { ClocheError, isClocheError, messageOf } from "../base/errors.ts";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { ClocheError, errnoOf, isClocheError, messageOf } from "../base/errors.ts";
+import { isInside, NotExact, openExact } from "../base/exact-path.ts";
 import { failure } from "../model/error-codes.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { Redactor } from "../policy/redactor.ts";
@@ -66,7 +67,7 @@ export function readSecrets(given: readonly GivenSecret[] | undefined): {
   const values = new Map<string, string>();
   const records = (given ?? []).map((one) => {
     if (values.has(one.name)) throw failure("SECRET_INVALID", `Secret "${one.name}" is given twice`);
-    const value = "value" in one ? one.value : readSecretFile(one.name, one.file_path);
+    const value = "value" in one ? one.value : readSecretFile(one.name, one.file_path, one.within);
     const bytes = Buffer.byteLength(value);
     if (bytes < MIN_BYTES || bytes > MAX_BYTES || value.includes("\0")) {
       throw failure(
@@ -80,11 +81,22 @@ export function readSecrets(given: readonly GivenSecret[] | undefined): {
   return { secrets: values.size === 0 ? NO_SECRETS : new Secrets(values), records };
 }
 
-function readSecretFile(name: string, path: string): string {
+function readSecretFile(name: string, path: string, within: string | undefined): string {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    // Never waits for a pipe.
+    const fd =
+      within === undefined
+        ? openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+        : openWithin(path, within, constants.O_RDONLY);
+    try {
+      if (!fstatSync(fd).isFile()) throw new Error("it is no file");
+      bytes = readAtMost(fd, MAX_BYTES + 2); // a last newline does not count
+    } finally {
+      closeSync(fd);
+    }
   } catch (error) {
+    if (isClocheError(error)) throw error;
     throw failure("SECRET_INVALID", `Cannot read secret "${name}": ${messageOf(error)}`, {
       hint: "Give a file that you can read",
     });
@@ -92,4 +104,23 @@ function readSecretFile(name: string, path: string): string {
   const text = bytes.toString("utf8");
   if (!Buffer.from(text).equals(bytes)) throw failure("SECRET_INVALID", `Secret "${name}" is not UTF-8 text`);
   return text.replace(/\r?\n$/, ""); // an editor's last newline is no part of a token
+}
+
+/** SECURITY: of a caller that may read a part of the host, the file that was opened has to be in that part (G-23). */
+function openWithin(path: string, within: string, flags: number): number {
+  try {
+    if (isInside(path, within)) return openExact(path, flags);
+  } catch (error) {
+    if (!(error instanceof NotExact) && errnoOf(error) !== "ELOOP") throw error;
+  }
+  throw failure("HOST_ACCESS_REFUSED", `Cannot read "${path}": it is not below "${within}"`);
+}
+
+function readAtMost(fd: number, most: number): Buffer {
+  const bytes = Buffer.alloc(most + 1);
+  let filled = 0;
+  for (let count = -1; count !== 0 && filled < bytes.length; filled += count) {
+    count = readSync(fd, bytes, filled, bytes.length - filled, null);
+  }
+  return bytes.subarray(0, filled);
 }

@@ -160,7 +160,7 @@ function resources(): string[] {
 
 /** `docs/mcp.md` as it has to be. */
 export function renderMcpPage(): string {
-  const tools = describeTools(selectTools("workspace-full", undefined), "");
+  const tools = describeTools(selectTools("workspace-full", undefined), {});
   return [
     HEAD,
     ...profilesTable(),
