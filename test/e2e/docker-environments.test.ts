@@ -102,6 +102,25 @@ describe("environments of the Docker engine", () => {
     });
   });
 
+  it("G-23: the steps of a dockerfile:FOLDER have no network unless it is asked for", async () => {
+    await withImage(async (at) => {
+      mkdirSync(at.path("steps"));
+      // What a step has beside loopback; the engine of these tests has no bridge, so asked for it may have none either.
+      writeFileSync(
+        at.path("steps/Dockerfile"),
+        `FROM ${IMAGE}\nRUN for one in /sys/class/net/*; do echo "\${one##*/}"; done > /etc/interfaces\n`,
+      );
+      const environment = `dockerfile:${at.path("steps")}`;
+      const seen = await at.sdk.run({ environment, command: ["/bin/cat", "/etc/interfaces"] });
+      expect(seen.stdout).toBe("lo\n");
+      writeFileSync(at.path("steps/Dockerfile"), `FROM ${IMAGE}\nRUN exit 3\n`);
+      const refused = await at.cli(["env", "pull", environment]);
+      expect(refused.stderr).toContain(`cloche env pull ${environment} --build-network`);
+      const asked = await at.cli(["env", "pull", environment, "--build-network"]);
+      expect(asked.stderr).not.toContain("--build-network");
+    });
+  });
+
   it("dockerfile:FOLDER leaves one image of the last build, with a name, and env prune removes it with the environment", async () => {
     await withImage(async (at) => {
       const images = async (...filter: string[]) =>

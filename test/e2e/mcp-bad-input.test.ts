@@ -10,7 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => at[Symbol.asyncDispose]());
 
-const NONE = ["--no-project-source"];
+/** The workspace of these tests is not the server's own. */
+const NONE = ["--no-project-source", "--all-workspaces"];
 const MB = 1024 * 1024;
 
 describe("a call that is wrong is told what is wrong, and the server goes on", () => {

@@ -102,7 +102,7 @@ describe("where a workspace's files come from", () => {
     await at.sdk.writeWorkspaceFile(from.workspace_id, "made.txt", { text: "made" });
     await withMcp(
       at,
-      ["--environment", "debian:12", "--backend", "no-such"],
+      ["--environment", "debian:12", "--backend", "no-such", "--all-workspaces"],
       async (client) => {
         const { structuredContent: made, content } = await client.tool("workspace_create", {
           from_workspace: from.workspace_id,
@@ -119,10 +119,12 @@ describe("where a workspace's files come from", () => {
   it("another seed when the call names one", async () => {
     await withMcp(
       at,
-      [],
+      ["--allow-read", at.path("plain")],
       async (client) => {
-        const made = await client.call("workspace_create", { seed_path: at.path("plain") });
-        expect(made["workspace_seed"]).toMatchObject({ origin_kind: "seed_path", seed_path: at.path("plain") });
+        for (const path of [at.path("plain"), join(project, "sub")]) {
+          const made = await client.call("workspace_create", { seed_path: path });
+          expect(made["workspace_seed"]).toMatchObject({ origin_kind: "seed_path", seed_path: path });
+        }
       },
       { cwd: project },
     );

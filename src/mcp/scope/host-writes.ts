@@ -51,6 +51,11 @@ export class HostWrites {
     return this.#folder?.real;
   }
 
+  /** The same in few words. */
+  get shown(): string {
+    return this.#inProject ? EXPORTS : (this.folder ?? "nowhere");
+  }
+
   /** Decides about an output path, and makes the output folder when it goes there. The daemon follows no link on the way. */
   output(given: string): ScopedOutput {
     const path = resolve(this.#folder?.real ?? "/", given);

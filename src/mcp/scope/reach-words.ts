@@ -13,11 +13,8 @@ export function reachWords({ reads, writes, environments, allWorkspaces }: Serve
 
 /** The same in the descriptions of the tools that it is about: short, because they are read in every conversation. */
 export function reachSentences({ writes, environments }: ServerAccess): Partial<Record<ToolName, string>> {
-  const where =
-    writes.folder === undefined ? "Refused without an output folder." : `It is below ${writes.folder}, without .git.`;
-  return {
-    workspace_export: where,
-    workspace_disk_export: where,
-    vm_run: `Environments: ${environments.allowed.join(", ")}.`,
-  };
+  const where = writes.folder === undefined ? "Refused: there is no output folder." : `It goes to ${writes.shown}.`;
+  const listed =
+    environments.listed.length === 0 ? {} : { vm_run: `Environments: ${environments.allowed.join(", ")}.` };
+  return { workspace_export: where, workspace_disk_export: where, ...listed };
 }

@@ -4,7 +4,7 @@ import { ADDS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_export",
-  description: "Copy a file or folder out to a new path on the host.",
+  description: "Copy a file or folder out to a new path.",
   input: OPERATIONS.exportWorkspace.omit({ cautious: true }),
   output: z.object({ workspace_path: z.string(), output_path: z.string(), artifact_type: z.string() }),
   annotations: ADDS,
