@@ -91,16 +91,18 @@ describe("G-23: what may be read of a git project is what its seed brings", () =
     expect(await ofProject(join(project, "nested"))).toEqual([".gitignore", "n.txt"]);
   });
 
-  it("a folder that becomes a link on the way leads nowhere", async () => {
-    // After the check of the path, and for good: each attempt of the import finds the link.
-    const swap: ImportRunner = async (request, progress, signal) => {
-      fs.renameSync(join(project, "src"), join(project, "src-was"));
-      fs.symlinkSync("../private", join(project, "src"));
-      return await runSeedImport(request, progress, signal);
-    };
-    const scope = { root: project, kind: "project" } as const;
-    await expect(read(join(project, "src"), scope, swap)).rejects.toMatchObject(REFUSED);
-  });
+  it.each(["project", "folder"] as const)(
+    "a folder of a %s that becomes a link on the way leads nowhere",
+    async (kind) => {
+      // After the check of the path, and for good: each attempt of the import finds the link.
+      const swap: ImportRunner = async (request, progress, signal) => {
+        fs.renameSync(join(project, "src"), join(project, "src-was"));
+        fs.symlinkSync("../private", join(project, "src"));
+        return await runSeedImport(request, progress, signal);
+      };
+      await expect(read(join(project, "src"), { root: project, kind }, swap)).rejects.toMatchObject(REFUSED);
+    },
+  );
 });
 
 describe("G-23: what may be read of a folder", () => {

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { z } from "zod";
 import type { ServerOptions } from "../../src/mcp/server-options.ts";
 import { TOOLS } from "../../src/mcp/tool-registry.ts";
 import { Installation } from "../helpers/installation.ts";
@@ -253,7 +254,9 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
       const unknown = "ws-zzzzzzzzzz";
       for (const tool of Object.values(TOOLS).filter(({ input }) => "workspace_id" in input.shape)) {
         const told = async (id: string) => {
-          const needed = Object.entries(tool.input.shape).filter(([, schema]) => !schema.safeParse(undefined).success);
+          const needed = Object.entries(tool.input.shape as Record<string, z.ZodType>).filter(
+            ([, schema]) => !schema.safeParse(undefined).success,
+          );
           const values = needed.map(([name]) => [name, NEEDED[name] ?? "x"] as const);
           const refusal = await session.refusal(tool.name, { ...Object.fromEntries(values), workspace_id: id });
           expect(refusal?.code, `${tool.name} of ${id}`).toBe("WORKSPACE_NOT_FOUND");
@@ -530,6 +533,6 @@ it("G-23: no tool offers what only the server says, and options of the address a
   }
   for (const query of ["allow_read=relative", "output_dir=x", "all_workspaces=yes", "allow_everything=true"]) {
     const [name, value] = query.split("=") as [string, string];
-    await expect(McpSession.open("http", at, { [name]: value } as ServerOptions), query).rejects.toThrow(/400/);
+    await expect(McpSession.open("http", at, { [name]: value }), query).rejects.toThrow(/400/);
   }
 });
