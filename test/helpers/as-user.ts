@@ -46,14 +46,14 @@ export async function runAsUser(script: string, options: UserOptions = {}): Prom
       timeoutMs: options.timeoutMs ?? 120_000,
     });
   } finally {
-    await removeTree(home);
+    await removeUserFolder(home);
     if (engine) rmdirSync(dirname(engine));
   }
 }
 
 /**
  * A cache of the user's own, with what root's tests have already: a kernel, and the environment `debian:12` as the user would have built it, with one
- * owner for all its files. To be removed by the caller.
+ * owner for all its files. To be removed by the caller, with `removeUserFolder`.
  */
 export async function userCache(): Promise<string> {
   const { cache } = placesFrom(process.env);
@@ -70,6 +70,12 @@ export async function userCache(): Promise<string> {
   await run("cp", "--archive", join(cache, "vm/kernels"), join(folder, "vm"));
   await run("chown", "--recursive", "--no-dereference", `${UID}:${UID}`, folder);
   return folder;
+}
+
+/** What is another user's is not removed as it is. */
+export async function removeUserFolder(folder: string): Promise<void> {
+  chownSync(folder, 0, 0);
+  await removeTree(folder);
 }
 
 function ownFolder(prefix: string): string {
