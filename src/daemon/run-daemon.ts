@@ -3,6 +3,7 @@ import type { Log } from "../base/log.ts";
 import { configFile, daemonLog, daemonSocket, storeFile, type Places } from "../base/paths.ts";
 import { makePrivateFolder } from "../base/private-folder.ts";
 import { packageVersion } from "../base/version.ts";
+import { removeAbandonedWork } from "../base/work-folder.ts";
 import type { Store } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import { openStore } from "../store/open-store.ts";
@@ -52,6 +53,7 @@ export async function startDaemonHere(options: DaemonOptions, compose: Compose):
   let composition: Composition | undefined;
   try {
     const log = openLogFile(daemonLog(home), options.logLevel);
+    for (const place of [home, cache]) await removeAbandonedWork(place);
     const life = new DaemonLife(options, store, log);
     composition = await compose({
       places: options.places,

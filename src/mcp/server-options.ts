@@ -24,7 +24,7 @@ export interface ServerParts {
 export function chooseParts(options: ServerOptions, cwd: string | undefined, cloche: Cloche): ServerParts {
   return {
     selection: selectTools(options.profile, options.mode),
-    source: openProjectSource(options, cwd),
+    source: openProjectSource(options, cwd, cloche.home),
     defaults: { environment: options.environment, backend: options.backend },
     cloche,
   };

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../base/errors.ts";
 import { workspaceDirectory } from "../base/paths.ts";
@@ -103,7 +103,16 @@ export async function removeSandboxes(deps: Dependencies, stored: StoredWorkspac
     const one = { workspaceId: stored.workspaceId, generation };
     if (generation !== except) await backend.remove(wallName(one), sandboxDirectory(deps.home, one));
   }
-  if (except === undefined) await removeTree(workspaceDirectory(deps.home, stored.workspaceId));
+  if (except === undefined) await removeFolder(workspaceDirectory(deps.home, stored.workspaceId));
+}
+
+/** Most often there is nothing left in it, which takes no program to remove. */
+async function removeFolder(path: string): Promise<void> {
+  try {
+    rmdirSync(path);
+  } catch {
+    await removeTree(path);
+  }
 }
 
 function generations(home: string, workspaceId: string): number[] {

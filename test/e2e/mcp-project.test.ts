@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Installation } from "../helpers/installation.ts";
@@ -67,7 +66,7 @@ async function seeded(flags: readonly string[], cwd = at.root): Promise<Seeded> 
   );
 }
 
-const clones = () => readdirSync(tmpdir()).filter((name) => name.startsWith("cloche-clone-"));
+const clones = () => readdirSync(join(at.home, "tmp")).filter((name) => name.startsWith("clone-"));
 const FILES = ["./.gitignore", "./a.txt", "./sub/b.txt", "./untracked.txt"];
 
 describe("where a workspace's files come from", () => {
@@ -174,6 +173,7 @@ describe("a repository by its URL", () => {
     git(upstream, "commit", "-q", "-m", "side");
     git(upstream, "checkout", "-q", "main");
     writeFileSync(join(upstream, "dirty.txt"), "d\n");
+    mkdirSync(join(at.home, "tmp"), { recursive: true, mode: 0o700 });
     const before = clones();
     const url = `file://${upstream}`;
     expect(await seeded(["--repo-url", url])).toMatchObject({

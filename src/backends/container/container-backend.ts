@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
+import { makeWorkFolder } from "../../base/work-folder.ts";
 import type {
   Backend,
   BackendCapabilities,
@@ -32,10 +32,12 @@ export class ContainerBackend implements Backend {
   readonly name = "container";
   readonly executionMode = "guest_socket";
   readonly capabilities: BackendCapabilities;
+  readonly #home: string;
   readonly #idMap: IdMap;
   readonly #cgroups: Cgroups;
 
   constructor(options: { home: string; idMap: IdMap }) {
+    this.#home = options.home;
     this.#idMap = options.idMap;
     // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
     const guardedSystem = options.idMap.kind === "shifted";
@@ -48,7 +50,7 @@ export class ContainerBackend implements Backend {
       ...this.#cgroups.health(),
       { name: "disk" as const, holds: false, detail: "not enforced; /tmp, /run and /dev/shm are bounded by memory" },
     ];
-    const directory = mkdtempSync(join(tmpdir(), "cloche-probe-"));
+    const directory = await makeWorkFolder(this.#home, "probe");
     const id = `probe-${process.pid}-${Date.now().toString(36)}`;
     try {
       const wall = await this.start(emptySandbox(directory, id, ociRuntime), undefined);

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import type { Log } from "../../base/log.ts";
 import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
+import { makeWorkFolder } from "../../base/work-folder.ts";
 import type {
   Backend,
   BackendCapabilities,
@@ -73,7 +73,7 @@ export class DockerBackend implements Backend {
   }
 
   async probe(ociRuntime: string | undefined): Promise<BackendProbe> {
-    const directory = mkdtempSync(join(tmpdir(), "cloche-probe-"));
+    const directory = await makeWorkFolder(this.#home, "probe");
     const id = `probe-${process.pid}-${Date.now().toString(36)}`;
     let limits: BackendProbe["limits"] = [];
     try {
@@ -171,7 +171,7 @@ export class DockerBackend implements Backend {
   }
 
   #links(name: string): string {
-    return linksFolder(name, this.#env, this.#idMap.kind === "shifted");
+    return linksFolder(name, { home: this.#home, env: this.#env, isRoot: this.#idMap.kind === "shifted" });
   }
 
   #makeFolders({ directory }: WallSpec): void {

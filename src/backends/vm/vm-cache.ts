@@ -6,6 +6,7 @@ import { errnoOf } from "../../base/errors.ts";
 import { makePrivateFolder, requirePrivateFolder } from "../../base/private-folder.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import { measureTree } from "../../base/walk-tree.ts";
+import { makeWorkFolder } from "../../base/work-folder.ts";
 import { failure } from "../../model/error-codes.ts";
 import { removeIdleLocks, takeBuildLock, tryBuildLock } from "../../walls/build-lock.ts";
 
@@ -26,6 +27,11 @@ export class VmCache {
 
   path(name: string): string {
     return join(this.#folder, name);
+  }
+
+  /** For work that ends with this process. */
+  async makeWorkFolder(kind: string): Promise<string> {
+    return await makeWorkFolder(this.#cache, kind);
   }
 
   /** The path of what has that name; `build` makes it, a file or a folder, at the path it is given, when it is not there. */

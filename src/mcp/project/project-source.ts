@@ -27,11 +27,11 @@ const NOTHING: ProjectSource = {
 };
 
 /** Decides what the project is: what was named, else the git checkout around the folder. Looks at names only, so that a start is quick. */
-export function openProjectSource(options: ProjectOptions, cwd: string | undefined): ProjectSource {
+export function openProjectSource(options: ProjectOptions, cwd: string | undefined, home: string): ProjectSource {
   const { project_path: path, repo_url: url, repo_ref: ref, no_project_source: none } = options;
   refuseContradictions(options);
   if (none) return NOTHING;
-  if (url !== undefined) return fromRepository(url, ref);
+  if (url !== undefined) return fromRepository(url, ref, home);
   if (path !== undefined) return fromFolder(existingFolder(resolve(cwd ?? ".", path)));
   const checkout = cwd === undefined ? undefined : findCheckout(cwd);
   return checkout === undefined ? NOTHING : fromFolder(checkout);
@@ -73,8 +73,8 @@ function fromFolder(path: string): ProjectSource {
   };
 }
 
-function fromRepository(url: string, ref: string | undefined): ProjectSource {
-  const clone = new RepositoryClone(url, ref);
+function fromRepository(url: string, ref: string | undefined, home: string): ProjectSource {
+  const clone = new RepositoryClone(url, ref, home);
   const shown = withoutCredentials(url);
   return {
     sentence: `Without seed_path it starts with a clean clone of ${shown}${ref === undefined ? "" : ` at ${ref}`}.`,
