@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { ClocheError } from "./errors.ts";
+import { ClocheError, isClocheError } from "./errors.ts";
 
 /** As many as the kernel follows. */
 const MAX_LINKS = 40;
@@ -28,6 +28,18 @@ export function requirePrivateFolder(path: string): void {
     throw refusal(path, "other users can write to it", `Look through it, then close it: chmod 700 ${found.path}`);
 }
 
+/** Whether nobody else can rename or replace what is this user's own in a folder. */
+export function keepsNames(folder: string): boolean {
+  try {
+    const found = walkTo(folder);
+    if (found) requireTrusted(folder, found);
+    return found !== undefined;
+  } catch (error) {
+    if (isClocheError(error)) return false;
+    throw error;
+  }
+}
+
 interface Found {
   readonly path: string;
   readonly stats: Stats;
@@ -37,7 +49,7 @@ interface Found {
  * SECURITY: who owns a folder, or can rename in one on the way to it, can put another in its place: each has to be root's or this user's, and nobody
  * else's to write to. In a sticky one, as `/tmp` is, nobody can rename what is another's (G-24).
  */
-function requireOwnFolder(path: string): Found | undefined {
+function walkTo(path: string): Found | undefined {
   let at: Found = { path: "/", stats: lstatSync("/") };
   let links = 0;
   for (const rest = partsOf(path); rest.length > 0;) {
@@ -59,9 +71,16 @@ function requireOwnFolder(path: string): Found | undefined {
     rest.unshift(...partsOf(target));
     if (isAbsolute(target)) at = { path: "/", stats: lstatSync("/") };
   }
-  if (at.stats.uid !== process.geteuid?.()) throw refusal(path, "it belongs to another user");
-  if (!at.stats.isDirectory()) throw refusal(path, "it is no folder");
   return at;
+}
+
+/** Undefined when it is not there. */
+function requireOwnFolder(path: string): Found | undefined {
+  const found = walkTo(path);
+  if (!found) return undefined;
+  if (found.stats.uid !== process.geteuid?.()) throw refusal(path, "it belongs to another user");
+  if (!found.stats.isDirectory()) throw refusal(path, "it is no folder");
+  return found;
 }
 
 function requireTrusted(path: string, { path: folder, stats }: Found): void {

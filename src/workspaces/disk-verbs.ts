@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { lstat, mkdir, rename, stat } from "node:fs/promises";
+import { lstat, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
@@ -10,6 +10,7 @@ import type { DiskExported } from "../model/files.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { writeExport } from "./export-writer.ts";
+import { holdScratch, type HeldScratch } from "./held-scratch.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { roomFor, withinRoom } from "./room.ts";
 import { tarBytes } from "./tar-bytes.ts";
@@ -28,10 +29,10 @@ export async function exportDisk(
   const { output_path: output, format = "tar" } = input;
   await refuseExisting(output);
   return await deps.scratch.beside(output, async (scratch) => {
-    await makeScratch(scratch, output);
+    await using held = openScratch(scratch, output);
     try {
-      const file = join(scratch, "disk");
-      await (format === "tar" ? writeTar(live, file, output) : writeImage(live, file, scratch));
+      const file = join(held.path, "disk");
+      await (format === "tar" ? writeTar(live, file, output) : writeImage(live, file, join(held.path, "tree")));
       await refuseExisting(output);
       await rename(file, output);
       return { workspace_id: live.workspaceId, output_path: output, format, size_bytes: (await stat(output)).size };
@@ -43,9 +44,9 @@ export async function exportDisk(
   });
 }
 
-async function makeScratch(scratch: string, output: string): Promise<void> {
+function openScratch(scratch: string, output: string): HeldScratch {
   try {
-    await mkdir(scratch, { mode: 0o700 });
+    return holdScratch(scratch);
   } catch (error) {
     throw failure("OUTPUT_INVALID", `Cannot export to "${output}": ${messageOf(error)}`, { cause: error });
   }
@@ -57,10 +58,9 @@ async function writeTar(live: LiveWorkspace, file: string, output: string): Prom
   await pipeline(tarBytes(items), createWriteStream(file, { flags: "wx", mode: 0o600 }));
 }
 
-async function writeImage(live: LiveWorkspace, file: string, scratch: string): Promise<void> {
+async function writeImage(live: LiveWorkspace, file: string, tree: string): Promise<void> {
   const files = await live.files();
-  const tree = join(scratch, "tree");
-  const { bytes, entries } = await writeExport(withinRoom(files.treeOut("workspace", ""), roomFor(scratch)), tree);
+  const { bytes, entries } = await writeExport(withinRoom(files.treeOut("workspace", ""), roomFor(tree)), tree);
   const size = Math.max(IMAGE_MIN_BYTES, Math.ceil((bytes + entries * 4096) * IMAGE_SLACK));
   try {
     await run("mke2fs", ["-q", "-t", "ext4", "-d", tree, file, `${Math.ceil(size / 1024)}k`], {

@@ -3,9 +3,9 @@ import * as fs from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
-import { removeTree } from "../base/remove-tree.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ArtifactType } from "../model/names.ts";
+import { holdScratch, type HeldScratch } from "./held-scratch.ts";
 
 /** What comes out of a sandbox, as far as it is needed here. Nothing of it is trusted. */
 export interface ExportItem {
@@ -48,17 +48,15 @@ export async function writeExport(
   const output = resolve(outputPath);
   await checkOutput(output);
   const scratch = options.scratch ?? join(dirname(output), `.${basename(output).slice(0, 60)}.cloche-${randomName(8)}`);
-  await makeScratch(scratch, output);
+  await using held = openScratch(scratch, output);
   try {
-    const writer = new ExportWriter(join(scratch, "export"), options);
+    const writer = new ExportWriter(join(held.path, "export"), options);
     for await (const item of items) await writer.add(item);
     const written = await writer.finish();
-    await moveIntoPlace(join(scratch, "export"), output, written.artifactType);
+    await moveIntoPlace(join(held.path, "export"), output, written.artifactType);
     return written;
   } catch (error) {
     throw toFailure(error, output);
-  } finally {
-    await removeTree(scratch);
   }
 }
 
@@ -224,9 +222,9 @@ async function statMaybe<T>(stat: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function makeScratch(scratch: string, output: string): Promise<void> {
+function openScratch(scratch: string, output: string): HeldScratch {
   try {
-    await fs.mkdir(scratch, { mode: 0o700 });
+    return holdScratch(scratch);
   } catch (error) {
     if (errnoOf(error) === "ENOSPC") throw toFailure(error, output);
     throw failure("OUTPUT_INVALID", `Cannot export to "${output}": ${messageOf(error)}`, { cause: error });
