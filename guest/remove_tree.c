@@ -120,6 +120,7 @@ static bool remove_one(int folder, const char *name, bool is_folder, unsigned de
   }
   if (unlinkat(folder, name, AT_REMOVEDIR) == 0) return true;
   if (errno == ENOENT) return false;
+  if (errno == ENOTDIR) return true; /* something else by now, which the next pass takes */
   if (errno == EBUSY) refuse_mount();
   if (errno != ENOTEMPTY && errno != EEXIST) fail("cannot remove a folder");
   if (depth >= MAX_DEPTH) {
@@ -127,10 +128,11 @@ static bool remove_one(int folder, const char *name, bool is_folder, unsigned de
     return true;
   }
   int inner = enter(folder, name);
+  if (inner < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) return true;
   if (inner < 0) fail("cannot open a folder");
   empty_wholly(inner, depth + 1);
   close(inner);
-  if (unlinkat(folder, name, AT_REMOVEDIR) != 0 && errno != ENOENT) fail("cannot remove a folder");
+  if (unlinkat(folder, name, AT_REMOVEDIR) != 0 && errno != ENOENT && errno != ENOTDIR) fail("cannot remove a folder");
   return true;
 }
 
