@@ -47,6 +47,8 @@ function copyLink(source: BytePath, entry: ScannedEntry, tree: TreeWriter): void
 function copyFile(source: BytePath, entry: ScannedEntry, tree: TreeWriter): boolean {
   const from = openSource(source);
   try {
+    // SECURITY: whoever else can write to the project may have put a link in a folder's place, to what only this user can read (G-24)
+    if (fs.readlinkSync(fdPath(from), { encoding: "latin1" }) !== source) throw new SourceChanged(source);
     const readMs = Date.now();
     checkSame(from, source, entry);
     const to = tree.openFile(entry.path);

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -19,6 +20,11 @@ import { removeTree, TreeIsForeign } from "../../src/base/remove-tree.ts";
 import { createEnvironments } from "../../src/environments/environments.ts";
 import { unpackRootfs } from "../../src/environments/rootfs-tar.ts";
 import { RepositoryClone } from "../../src/mcp/project/repository-clone.ts";
+import { toBytePath } from "../../src/seeds/byte-path.ts";
+import { copyScan } from "../../src/seeds/copy-scan.ts";
+import { scanSource } from "../../src/seeds/scan-source.ts";
+import { SeedCache } from "../../src/seeds/seed-cache.ts";
+import { SourceChanged } from "../../src/seeds/seed-errors.ts";
 import { GUEST_PROGRAM } from "../../src/walls/guest-program.ts";
 import { type ExportItem, writeExport } from "../../src/workspaces/export-writer.ts";
 import { Scratch } from "../../src/workspaces/scratch.ts";
@@ -198,6 +204,21 @@ describe("G-24 what cloche keeps", () => {
     const folder = await clone.folder({});
     expect(folder.startsWith(`${home}/tmp/clone-${process.pid}-`)).toBe(true);
     expect((await asLocalUser("ls", folder)).code).not.toBe(0);
+  });
+});
+
+describe("G-24 an import from a folder that another user can write to", () => {
+  it("G-24 brings no file that only we can read when a folder becomes a link, at whatever moment", async () => {
+    const [project, secret] = [place.make("project"), precious("project/src")];
+    const control = { progress: () => undefined, aborted: () => false, signal: new AbortController().signal };
+    const owner = { kind: "single", uid: 0, gid: 0 } as const;
+    const tree = () => new SeedCache(place.path("cache"), owner).begin().tree;
+    const scan = await scanSource(toBytePath(project), "", control);
+    copyScan(scan, tree(), control);
+    // As if the link had been there when the folder was looked at, and the folder a moment before.
+    renameSync(secret, place.path("private"));
+    symlinkSync("../private", secret);
+    expect(() => copyScan(scan, tree(), control)).toThrow(SourceChanged);
   });
 });
 
