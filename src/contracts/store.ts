@@ -36,9 +36,18 @@ export interface StoredWorkspace {
   generation: number;
   /** When it was created or last reset. */
   sessionStartedAt: number;
-  /** Names only; a value is never stored. */
-  secrets: { name: string; source_kind: "literal" | "file" }[];
+  /** A value is never stored. */
+  secrets: StoredSecret[];
   wall: WallRecord | null;
+}
+
+export interface StoredSecret {
+  name: string;
+  source_kind: "literal" | "file";
+  /** By which the value is known again when it comes back from a sandbox. */
+  digest?: string;
+  /** It was lost, and the sandbox has been started without it. */
+  absent?: true;
 }
 
 export interface StoredSnapshot {

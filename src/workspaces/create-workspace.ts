@@ -31,7 +31,7 @@ export async function createWorkspace(
   const backend = getBackend(deps, input.backend ?? config.backend ?? DEFAULTS.backend);
   const networkPolicy = checkNetworkPolicy(input.network_policy ?? "off");
   const limits = chooseLimits(input, config, backend);
-  const { secrets, records } = readSecrets(input.secrets);
+  const { secrets, records } = await readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(
     input.environment ?? config.environment ?? defaultEnvironment(backend),
     context,

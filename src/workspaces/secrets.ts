@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { ClocheError, isClocheError, messageOf } from "../base/errors.ts";
+import type { StoredSecret } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { Redactor } from "../policy/redactor.ts";
+import { digestSecret } from "./secret-digest.ts";
 
 type GivenSecret = NonNullable<OperationInput<"createWorkspace">["secrets"]>[number];
 
@@ -12,6 +14,7 @@ export const SECRETS_FOLDER = "run/cloche/secrets";
 /** A shorter one would be found in everything; a longer one does not fit a variable. */
 const MIN_BYTES = 4;
 const MAX_BYTES = 65_536;
+const MAX_TOTAL_BYTES = 131_072;
 
 /** The values of a workspace's secrets. They are in this process's memory and in the sandbox's, and nowhere on a disk. */
 export class Secrets {
@@ -59,12 +62,13 @@ export function redactValue(value: unknown, redactor: Redactor): unknown {
 export const NO_SECRETS = new Secrets(new Map());
 
 /** Takes the values in, from the call or from files of the host. No message ever has a value. */
-export function readSecrets(given: readonly GivenSecret[] | undefined): {
+export async function readSecrets(given: readonly GivenSecret[] | undefined): Promise<{
   secrets: Secrets;
-  records: { name: string; source_kind: "literal" | "file" }[];
-} {
+  records: StoredSecret[];
+}> {
   const values = new Map<string, string>();
-  const records = (given ?? []).map((one) => {
+  let total = 0;
+  for (const one of given ?? []) {
     if (values.has(one.name)) throw failure("SECRET_INVALID", `Secret "${one.name}" is given twice`);
     const value = "value" in one ? one.value : readSecretFile(one.name, one.file_path);
     const bytes = Buffer.byteLength(value);
@@ -74,9 +78,18 @@ export function readSecrets(given: readonly GivenSecret[] | undefined): {
         `Secret "${one.name}" has ${bytes} bytes${value.includes("\0") ? ", a NUL among them" : ""}`,
       );
     }
+    // SECURITY: what it takes to look for them grows with their size, in each workspace (G-17)
+    if ((total += bytes) > MAX_TOTAL_BYTES) {
+      throw failure("SECRET_INVALID", `The secrets have more than ${MAX_TOTAL_BYTES} bytes together`);
+    }
     values.set(one.name, value);
-    return { name: one.name, source_kind: "value" in one ? ("literal" as const) : ("file" as const) };
-  });
+  }
+  const records = await Promise.all(
+    (given ?? []).map(async (one): Promise<StoredSecret> => {
+      const source_kind = "value" in one ? "literal" : "file";
+      return { name: one.name, source_kind, digest: await digestSecret(values.get(one.name) ?? "") };
+    }),
+  );
   return { secrets: values.size === 0 ? NO_SECRETS : new Secrets(values), records };
 }
 
