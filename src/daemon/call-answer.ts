@@ -3,14 +3,19 @@ import type { ClocheError } from "../base/errors.ts";
 import { ERROR_CODES, isErrorCode, toErrorDocument } from "../model/error-codes.ts";
 import type { Progress } from "../model/results.ts";
 
+/** Smaller answers are not worth counting. */
+export const LARGE_BYTES = 16 * 1024;
 const CONTENT_TYPE = "application/x-ndjson";
 
 /** The answer of a call: lines of progress, then its result or its error. */
 export class CallAnswer {
   readonly #response: ServerResponse;
+  readonly #onLarge: () => void;
 
-  constructor(response: ServerResponse) {
+  /** `onLarge` is called when a large answer was written. */
+  constructor(response: ServerResponse, onLarge: () => void = () => undefined) {
     this.#response = response;
+    this.#onLarge = onLarge;
   }
 
   progress(progress: Progress): void {
@@ -29,6 +34,12 @@ export class CallAnswer {
     this.#end(isErrorCode(error.code) ? ERROR_CODES[error.code].status : 500, toErrorDocument(error));
   }
 
+  flushed(): Promise<void> {
+    const response = this.#response;
+    if (response.destroyed || response.writableFinished) return Promise.resolve();
+    return new Promise((resolve) => response.once("finish", resolve).once("close", resolve));
+  }
+
   #end(status: number, document: unknown): void {
     const response = this.#response;
     if (response.writableEnded || response.destroyed) return;
@@ -37,5 +48,6 @@ export class CallAnswer {
       response.writeHead(status, { "content-type": CONTENT_TYPE, "content-length": line.length });
     }
     response.end(line);
+    if (line.length > LARGE_BYTES) this.#onLarge();
   }
 }

@@ -6,6 +6,8 @@ import { OPERATIONS, type OperationName } from "../model/operations.ts";
 import type { Progress } from "../model/results.ts";
 import { fillHint } from "./fill-hint.ts";
 import type { CallHandler, Handlers, LifeHandlers, StreamName } from "./handlers.ts";
+import type { Admission } from "./admission.ts";
+import type { Connections } from "./connections.ts";
 import type { InFlight } from "./in-flight.ts";
 import { parseInput } from "./request-body.ts";
 import { toFailure } from "./to-failure.ts";
@@ -14,6 +16,8 @@ export interface ApiOptions {
   readonly handlers: Handlers & LifeHandlers;
   readonly version: string;
   readonly inFlight: InFlight;
+  readonly connections: Connections;
+  readonly admission: Admission;
   readonly log: Log;
 }
 
@@ -22,6 +26,8 @@ export interface Answer {
   progress(progress: Progress): void;
   result(result: unknown): void;
   error(error: ClocheError): void;
+  /** Resolves when all of it has left, or nobody takes it any more. */
+  flushed(): Promise<void>;
 }
 
 const STREAMS: ReadonlySet<string> = new Set<StreamName>(["streamWorkspace", "attachCommand", "attachShell"]);
@@ -38,7 +44,7 @@ export function checkVersion(version: string, { headers }: IncomingMessage, name
 
 /** Checks the input of a call, does it and answers it. Throws what is wrong before it has begun. */
 export async function performCall(
-  { handlers, log }: ApiOptions,
+  { handlers, log, admission }: ApiOptions,
   name: OperationName,
   value: unknown,
   { signal, answer }: { signal: AbortSignal; answer: Answer },
@@ -46,8 +52,15 @@ export async function performCall(
   const input = parseInput(name, value);
   log.debug("operation", { operation: name });
   try {
-    const handler = handlers[name] as CallHandler<OperationName>;
-    answer.result(await handler(input, { signal, progress: (progress) => answer.progress(progress) }));
+    const place = admission.enter(name, input, signal);
+    const { leave, untilTaken } = place instanceof Promise ? await place : place;
+    try {
+      const handler = handlers[name] as CallHandler<OperationName>;
+      answer.result(await handler(input, { signal, progress: (progress) => answer.progress(progress) }));
+      if (untilTaken) await answer.flushed();
+    } finally {
+      leave();
+    }
   } catch (error) {
     answer.error(fillHint(toFailure(error, name, signal, log), input));
   }

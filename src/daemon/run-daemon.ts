@@ -6,6 +6,8 @@ import { packageVersion } from "../base/version.ts";
 import type { Store } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import { openStore } from "../store/open-store.ts";
+import { Admission } from "./admission.ts";
+import { Connections } from "./connections.ts";
 import type { Compose, Composition } from "./composition.ts";
 import { configReader } from "./config.ts";
 import type { LifeHandlers } from "./handlers.ts";
@@ -119,7 +121,8 @@ class DaemonLife implements Daemon {
     const { home } = this.#options.places;
     const version = packageVersion();
     const handlers = { ...composition.handlers, ...this.#lifeHandlers(version) };
-    this.#api = createApiServer({ handlers, version, inFlight: this.#inFlight, log: this.log });
+    const bounds = { connections: new Connections(), admission: new Admission() };
+    this.#api = createApiServer({ handlers, version, inFlight: this.#inFlight, log: this.log, ...bounds });
     await listenPrivately(this.#api.server, daemonSocket(home));
     this.#composition = composition;
     const { mcpProgram: program, places } = this.#options;

@@ -81,6 +81,7 @@ export const ERROR_CODES = {
   // the host
   DISK_FULL: row(1, 507, "Free some space where the cloche home and cache are, then try again"),
   DAEMON_UNREACHABLE: row(1, 503, "See daemon.log in the cloche home, then try again"),
+  DAEMON_BUSY: row(1, 503, "Wait for some of the calls under way to end, then try again"),
   DAEMON_VERSION: row(1, 409, "Run `cloche daemon stop`, then try again"),
   CANCELLED: row(1, 499, "The caller ended the operation"),
   INTERNAL: row(1, 500, "This is a fault in cloche; daemon.log in the cloche home says more"),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { path, workspaceId } from "./fields.ts";
 
-const MAX_TEXT = 67_108_864;
+const MAX_TEXT = 16_777_216;
 const maxBytes = z.number().int().min(1).max(268_435_456).optional();
 const list = z.strictObject({ workspace_id: workspaceId, path: path.optional(), recursive: z.boolean().optional() });
 const read = z.strictObject({
