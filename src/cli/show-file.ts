@@ -24,13 +24,13 @@ export const SHOW_FILE_OPTIONS = {
 /** Reads as much as was asked for and prints it. */
 export async function showFile(
   context: Context<typeof SHOW_FILE_OPTIONS>,
-  read: (maxBytes: number) => Promise<FileContent>,
+  read: (maxBytes: number, offset?: number) => Promise<FileContent>,
 ): Promise<void> {
   const { "max-bytes": maxBytes, "content-only": contentOnly } = context.values;
   let file = await read(maxBytes ?? DEFAULT_MAX_BYTES);
   // Whoever asks for the content alone takes it for the whole file.
   if (contentOnly && maxBytes === undefined && file.truncated) {
-    if (file.size_bytes <= WHOLE_FILE_MAX_BYTES) file = await read(WHOLE_FILE_MAX_BYTES);
+    if (file.size_bytes <= WHOLE_FILE_MAX_BYTES) file = await readOn(file, read);
     if (file.truncated)
       throw failure("FILE_TOO_LARGE", `Cannot read "${file.path}" as a whole: it has ${formatBytes(file.size_bytes)}`);
   }
@@ -44,4 +44,20 @@ export async function showFile(
   await writeAll(context.io.stdout, shown);
   if (file.truncated)
     context.note(`note: this is the beginning of ${formatBytes(file.size_bytes)}; --max-bytes shows more`);
+}
+
+/** An answer has a limit of its own: what comes after it is asked for until the end. */
+async function readOn(
+  first: FileContent,
+  read: (maxBytes: number, offset?: number) => Promise<FileContent>,
+): Promise<FileContent> {
+  const parts = [first.content];
+  let last = first;
+  let bytes = 0;
+  while (last.next_offset !== null && bytes < WHOLE_FILE_MAX_BYTES) {
+    last = await read(WHOLE_FILE_MAX_BYTES, last.next_offset);
+    parts.push(last.content);
+    bytes = last.next_offset ?? 0;
+  }
+  return { ...last, content: parts.join(""), offset: first.offset };
 }

@@ -138,6 +138,9 @@ export interface Store {
   /** Also sets the workspace's last activity, in one transaction. */
   endCommand(workspaceId: string, sequence: number, entry: Partial<JournalEntry>, activityAt: number): void;
   listCommands(workspaceId: string): JournalEntry[];
+  findCommand(workspaceId: string, sequence: number): JournalEntry | undefined;
+  /** The last ones, oldest first; the output only of the last of them, up to so many bytes together. */
+  recentCommands(workspaceId: string, most: { count: number; outputBytes: number }): JournalEntry[];
   countCommands(workspaceId: string): number;
   /** The last commands, without their output, in the order they began. */
   outlineCommands(workspaceId: string, limit: number): CommandOutline[];

@@ -9,7 +9,7 @@ export interface Place {
   readonly untilTaken: boolean;
 }
 
-type Lane = "light" | "heavy" | "making";
+type Lane = "light" | "heavy" | "making" | "moving";
 
 /** Results or inputs of these may have many MiB, whatever a sandbox has in it. */
 const HEAVY: ReadonlySet<OperationName> = new Set<OperationName>([
@@ -22,13 +22,16 @@ const HEAVY: ReadonlySet<OperationName> = new Set<OperationName>([
   "listWorkspaceDisk",
   "readWorkspaceDisk",
 ]);
-/** These start processes of the host, or copy trees. */
+/** These start processes of the host. */
 const MAKING: ReadonlySet<OperationName> = new Set<OperationName>([
   "createWorkspace",
   "forkWorkspace",
   "resetWorkspace",
   "startWorkspace",
   "createSnapshot",
+]);
+/** These remember the names of what they copy. */
+const MOVING: ReadonlySet<OperationName> = new Set<OperationName>([
   "exportWorkspace",
   "exportWorkspaceDisk",
   "pushWorkspaceSync",
@@ -56,6 +59,7 @@ const LIMITS: Readonly<Record<Lane, QueueLimits>> = {
   light: { atOnce: 2048, perKey: 256, waiting: 0, waitingPerKey: 0, refuse: busy("ask for little") },
   heavy: { atOnce: 2, perKey: 1, waiting: 256, waitingPerKey: 64, refuse: busy("ask for much") },
   making: { atOnce: 16, perKey: 16, waiting: 256, waitingPerKey: 128, refuse: busy("make something") },
+  moving: { atOnce: 2, perKey: 1, waiting: 256, waitingPerKey: 64, refuse: busy("copy files") },
 };
 
 /**
@@ -67,6 +71,7 @@ export class Admission {
     light: new FairQueue(LIMITS.light),
     heavy: new FairQueue(LIMITS.heavy),
     making: new FairQueue(LIMITS.making),
+    moving: new FairQueue(LIMITS.moving),
   };
 
   /** At once when there is room. Throws WORKSPACE_BUSY or DAEMON_BUSY when too many wait. */
@@ -84,6 +89,7 @@ export class Admission {
 
 function laneOf(name: OperationName, input: object): Lane {
   if (MAKING.has(name)) return "making";
+  if (MOVING.has(name)) return "moving";
   if (HEAVY.has(name)) return "heavy";
   const isLarge =
     ("max_bytes" in input && Number(input.max_bytes) > HEAVY_BYTES) ||

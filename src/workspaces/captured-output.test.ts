@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ByteBudget } from "../base/byte-budget.ts";
 import { CapturedOutput } from "./captured-output.ts";
 
 describe("CapturedOutput", () => {
@@ -33,5 +34,22 @@ describe("CapturedOutput", () => {
         },
       ),
     );
+  });
+
+  it("takes what it keeps out of a budget that others share, and keeps less when that is empty (G-25)", () => {
+    const budget = new ByteBudget(1024 * 1024);
+    const outputs = Array.from({ length: 200 }, () => new CapturedOutput(1024 * 1024, budget));
+    const line = Buffer.from(`${"x".repeat(1023)}\n`);
+    for (let round = 0; round < 300; round++) for (const output of outputs) output.add(line);
+    expect(budget.taken).toBeLessThanOrEqual(1024 * 1024);
+    const texts = outputs.map((output) => output.text());
+    expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThan(1024 * 1024 + 200 * 12_000);
+    for (const [at, text] of texts.entries()) {
+      expect(outputs[at]?.truncated).toBe(text.includes("left out"));
+      expect(text.length).toBeGreaterThan(2000);
+      expect(text.endsWith("xxx\n")).toBe(true);
+    }
+    for (const output of outputs) output.release();
+    expect(budget.taken).toBe(0);
   });
 });

@@ -1,4 +1,5 @@
 import { isClocheError } from "../base/errors.ts";
+import { jsonBytes } from "../base/json-bytes.ts";
 import type { FileChange, GuestFiles } from "../guest/files.ts";
 import { CHANGE_STATUSES, type ChangeStatus, type Diff, type DiffEntry } from "../model/files.ts";
 import { findRenames } from "../policy/find-renames.ts";
@@ -10,6 +11,8 @@ import type { LiveWorkspace } from "./live-workspace.ts";
 /** Files above that are entries without a patch; and so are all that come when this much was read. */
 const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
+/** Of all patches together, as they are emitted: each is in its entry and in the whole. Names are bounded where they are listed. */
+const MAX_PATCH_BYTES = 16 * 1024 * 1024;
 const MAX_CHANGES = 100_000;
 const AT_ONCE = 4;
 
@@ -30,8 +33,14 @@ export async function diffWorkspace(live: LiveWorkspace): Promise<Diff> {
   const reader = new SideReader(await live.files());
   const changes = await readSides(reader, await reader.files.changes({ maxEntries: MAX_CHANGES }));
   const entries: DiffEntry[] = [];
-  for (const entry of toEntries(changes)) {
-    entries.push(redactEntry(entry, live.secrets.redactor));
+  let left = MAX_PATCH_BYTES;
+  for (const found of toEntries(changes, () => left > 0)) {
+    const { patch, ...entry } = redactEntry(found, live.secrets.redactor);
+    const bytes = patch === undefined ? 0 : 2 * jsonBytes(patch);
+    // SECURITY: a name in a patch has four bytes for each of its own, four times, and a patch two for each line: counted as it is emitted (G-25)
+    entries.push(patch === undefined || bytes > left ? entry : { ...entry, patch });
+    if (bytes <= left) left -= bytes;
+    else left = 0;
     await nextTurn(); // comparing is work for the processor: others get their turn after each file
   }
   entries.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -123,7 +132,8 @@ function isText(content: Buffer): boolean {
   return !isBinary(content) && Buffer.from(content.toString("utf8"), "utf8").equals(content);
 }
 
-function* toEntries(changes: readonly Change[]): Generator<DiffEntry> {
+/** Makes patches as long as there is room for more. */
+function* toEntries(changes: readonly Change[], hasRoom: () => boolean): Generator<DiffEntry> {
   const candidates = (status: ChangeStatus, side: "before" | "after") =>
     changes.flatMap((one) => {
       const own = one[side];
@@ -137,7 +147,9 @@ function* toEntries(changes: readonly Change[]): Generator<DiffEntry> {
   for (const one of changes) {
     if (movedAway.has(one)) continue;
     const origin = moved.get(one);
-    const patch = origin ? patchOf(one.change, origin.before, one.after, origin.change.pathBytes) : patchFor(one);
+    const make = () =>
+      origin ? patchOf(one.change, origin.before, one.after, origin.change.pathBytes) : patchFor(one);
+    const patch = hasRoom() ? make() : undefined;
     yield {
       ...describe(one.change, origin ? "renamed" : one.change.status),
       ...(origin && { old_path: toWorkspaceAbsolute(origin.change.path) }),

@@ -92,7 +92,7 @@ function startCommand(
   spawn: () => GuestProcess,
 ): RunningCommand {
   try {
-    const running = new RunningCommand(spawn(), live.secrets.redactor);
+    const running = new RunningCommand(spawn(), live.secrets.redactor, live.printed);
     live.commands.set(sequence, running);
     return running;
   } catch (error) {
@@ -145,6 +145,7 @@ export async function finishCommand(
     });
   } finally {
     live.commands.delete(sequence);
+    running.release();
   }
 }
 

@@ -33,7 +33,7 @@ export interface WrittenExport {
 }
 
 /** Of all paths together: they are remembered until the end. */
-const MAX_PATHS_BYTES = 64 * 1024 * 1024;
+const MAX_PATHS_BYTES = 24 * 1024 * 1024;
 const MAX_ENTRIES = 1_000_000;
 
 /**

@@ -12,6 +12,8 @@ import { roomFor, withinRoom } from "./room.ts";
 import { redactedRange } from "./shells/redacted-range.ts";
 
 const DEFAULT_READ_BYTES = 65_536;
+/** In one answer, whatever was asked for. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
 /** More entries than that in one answer help nobody. */
 const MAX_LISTED = 100_000;
 
@@ -42,7 +44,9 @@ function presentEntry(live: LiveWorkspace, folder: string, entry: GuestEntry): F
 export async function readFile(live: LiveWorkspace, input: OperationInput<"readWorkspaceFile">): Promise<FileContent> {
   const relative = toWorkspaceRelative(input.path);
   const { redactor } = live.secrets;
-  const { offset = 0, max_bytes: maxBytes = DEFAULT_READ_BYTES } = input;
+  const { offset = 0 } = input;
+  // SECURITY: who asks for more reads on from where it ended (G-25)
+  const maxBytes = Math.min(input.max_bytes ?? DEFAULT_READ_BYTES, MAX_READ_BYTES);
   const files = await live.files();
   // A value that a cut goes through is found with what is before and after it.
   const before = Math.min(offset, redactor.reach);

@@ -6,9 +6,9 @@ import { fromByteText, quoted, toByteText, type ByteText } from "../policy/byte-
 import type { FileState } from "../policy/patch-tree.ts";
 
 /** Of one file that a patch changes. */
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** Of all of them together: they are in memory at once. */
-const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 24 * 1024 * 1024;
 const AT_ONCE = 8;
 
 export interface NamedFiles {
