@@ -3,19 +3,14 @@ import type { ClocheError } from "../base/errors.ts";
 import { ERROR_CODES, isErrorCode, toErrorDocument } from "../model/error-codes.ts";
 import type { Progress } from "../model/results.ts";
 
-/** Smaller answers are not worth counting. */
-export const LARGE_BYTES = 16 * 1024;
 const CONTENT_TYPE = "application/x-ndjson";
 
 /** The answer of a call: lines of progress, then its result or its error. */
 export class CallAnswer {
   readonly #response: ServerResponse;
-  readonly #onLarge: () => void;
 
-  /** `onLarge` is called when a large answer was written. */
-  constructor(response: ServerResponse, onLarge: () => void = () => undefined) {
+  constructor(response: ServerResponse) {
     this.#response = response;
-    this.#onLarge = onLarge;
   }
 
   progress(progress: Progress): void {
@@ -48,6 +43,5 @@ export class CallAnswer {
       response.writeHead(status, { "content-type": CONTENT_TYPE, "content-length": line.length });
     }
     response.end(line);
-    if (line.length > LARGE_BYTES) this.#onLarge();
   }
 }

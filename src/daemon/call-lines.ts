@@ -6,7 +6,6 @@ import { LineSplitter } from "../base/line-splitter.ts";
 import { CALLS_PATH, CALLS_PROTOCOL, type AnswerLine } from "../model/call-lines.ts";
 import { failure, toErrorDocument } from "../model/error-codes.ts";
 import type { Progress } from "../model/results.ts";
-import { LARGE_BYTES } from "./call-answer.ts";
 import { checkVersion, isOperation, isStream, performCall, type Answer, type ApiOptions } from "./perform-call.ts";
 import { MAX_BODY_BYTES, tooLarge } from "./request-body.ts";
 import { toFailure } from "./to-failure.ts";
@@ -145,9 +144,7 @@ export class CallLines implements Answer {
 
   #send(line: AnswerLine): void {
     if (!this.#socket.writable) return;
-    const text = `${JSON.stringify(line)}\n`;
-    this.#socket.write(text);
-    if (text.length > LARGE_BYTES) this.#options.connections.answered(this.#peer);
+    this.#socket.write(`${JSON.stringify(line)}\n`);
   }
 }
 

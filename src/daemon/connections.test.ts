@@ -50,19 +50,16 @@ describe("connections of clients (G-25)", () => {
     expect(left(all), "one that is too much alone").toEqual([0]);
   });
 
-  it("go when answers that nobody takes are too much together", () => {
-    const connections = new Connections<Peer>({ outgoingBytes: 100 });
-    const all = peers(3);
+  it("go when they take nothing of their answers, while others need the room", async () => {
+    const connections = new Connections<Peer>({ outgoingBytes: 100, stallMs: 100 });
+    const all = peers(4);
     for (const one of all) connections.add(one);
-    for (const one of all) {
-      one.writableLength = 45;
-      connections.begin(one);
-      connections.answered(one);
-    }
-    expect(left(all)).toEqual([1, 2]);
-    all[2]!.writableLength = 1000;
-    connections.answered(all[2]!);
-    expect(left(all), "one that is too much alone").toEqual([]);
-    expect(connections.count).toBe(0);
+    for (const one of all.slice(0, 3)) one.writableLength = 45;
+    expect(connections.hasRoom).toBe(false);
+    const taking = setInterval(() => (all[1]!.writableLength -= 1), 30);
+    await Promise.all([connections.room(), connections.room()]);
+    clearInterval(taking);
+    expect(left(all), "who takes some of it, and who has no answer, stays").toEqual([1, 3]);
+    expect(connections.hasRoom).toBe(true);
   });
 });

@@ -21,13 +21,17 @@ export interface ConnectionLimits {
   readonly incomingBytes: number;
   /** Of all answers together that their clients have not taken. */
   readonly outgoingBytes: number;
+  /** Who takes nothing of an answer for so long, while others need its room, loses it. */
+  readonly stallMs: number;
 }
 
+const LOOK_MS = 20;
 const MIB = 1024 * 1024;
 const LIMITS: ConnectionLimits = {
   connections: Math.min(1024, Math.floor(descriptorLimit() / 4)),
   incomingBytes: 32 * MIB,
-  outgoingBytes: 48 * MIB,
+  outgoingBytes: 32 * MIB,
+  stallMs: 3000,
 };
 
 /**
@@ -39,6 +43,7 @@ export class Connections<Socket extends Peer = Peer> {
   readonly #held = new Map<Socket, Held>();
   readonly #limits: ConnectionLimits;
   #incoming = 0;
+  #lastRoom: Promise<void> = Promise.resolve();
 
   constructor(limits: Partial<ConnectionLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits };
@@ -87,17 +92,39 @@ export class Connections<Socket extends Peer = Peer> {
     };
   }
 
-  /** A large answer was written. */
-  answered(socket: Socket): void {
-    const held = this.#held.get(socket);
-    if (held) this.#touch(socket, held);
+  /** Whether another answer may be made: not too much of the others still waits for its clients. */
+  get hasRoom(): boolean {
     let waiting = 0;
     for (const { writableLength } of this.#held.keys()) waiting += writableLength;
-    // SECURITY: answers that nobody takes do not add up (G-25)
-    while (waiting > this.#limits.outgoingBytes) {
-      const ended = this.#end((one) => one.writableLength > 0 && one !== socket, socket);
-      if (ended === 0) return;
-      waiting -= ended;
+    return waiting <= this.#limits.outgoingBytes;
+  }
+
+  /** Resolves when there is room, for one after the other. A client that takes nothing of its answer meanwhile does not get it. */
+  async room(): Promise<void> {
+    const before = this.#lastRoom;
+    const own = (async () => {
+      await before;
+      const seen = new Map<Socket, { left: number; since: number }>();
+      while (!this.hasRoom) {
+        this.#endStalled(seen);
+        await new Promise((done) => setTimeout(done, LOOK_MS));
+      }
+    })();
+    this.#lastRoom = own;
+    await own;
+  }
+
+  // SECURITY: answers that nobody takes do not add up (G-25)
+  #endStalled(seen: Map<Socket, { left: number; since: number }>): void {
+    const now = performance.now();
+    for (const socket of [...this.#held.keys()]) {
+      const { writableLength: left } = socket;
+      const before = seen.get(socket);
+      if (left === 0 || before?.left !== left) seen.set(socket, { left, since: now });
+      else if (now - before.since > this.#limits.stallMs) {
+        this.#drop(socket);
+        socket.destroy();
+      }
     }
   }
 
@@ -106,18 +133,16 @@ export class Connections<Socket extends Peer = Peer> {
     this.#held.set(socket, held);
   }
 
-  /** Ends the first that is so, else the last resort; gives the bytes that waited for it. */
-  #end(isSo: (socket: Socket, held: Held) => boolean, lastResort: Socket): number {
+  /** Ends the first that is so, else the last resort. */
+  #end(isSo: (socket: Socket, held: Held) => boolean, lastResort: Socket): void {
     let chosen = lastResort;
     for (const [socket, held] of this.#held) {
       if (!isSo(socket, held)) continue;
       chosen = socket;
       break;
     }
-    const { writableLength } = chosen;
     this.#drop(chosen);
     chosen.destroy();
-    return writableLength;
   }
 
   #drop(socket: Socket): void {

@@ -44,7 +44,7 @@ export function checkVersion(version: string, { headers }: IncomingMessage, name
 
 /** Checks the input of a call, does it and answers it. Throws what is wrong before it has begun. */
 export async function performCall(
-  { handlers, log, admission }: ApiOptions,
+  { handlers, log, admission, connections }: ApiOptions,
   name: OperationName,
   value: unknown,
   { signal, answer }: { signal: AbortSignal; answer: Answer },
@@ -56,7 +56,9 @@ export async function performCall(
     const { leave, untilTaken } = place instanceof Promise ? await place : place;
     try {
       const handler = handlers[name] as CallHandler<OperationName>;
-      answer.result(await handler(input, { signal, progress: (progress) => answer.progress(progress) }));
+      const result = await handler(input, { signal, progress: (progress) => answer.progress(progress) });
+      if (!connections.hasRoom) await connections.room();
+      answer.result(result);
       if (untilTaken) await answer.flushed();
     } finally {
       leave();

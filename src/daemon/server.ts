@@ -103,8 +103,7 @@ async function serveCall(options: ApiOptions, name: OperationName, exchange: Exc
   const value = parseJson(name, await readBody(request, (bytes) => connections.received(socket, bytes)));
   const end = connections.begin(socket);
   try {
-    const answer = new CallAnswer(response, () => connections.answered(socket));
-    await performCall(options, name, value, { signal, answer });
+    await performCall(options, name, value, { signal, answer: new CallAnswer(response) });
   } finally {
     connections.complete(socket);
     end();
@@ -125,8 +124,9 @@ async function serveStream(options: ApiOptions, name: StreamName, exchange: Exch
   acknowledge(response);
   try {
     const handler = options.handlers[name] as StreamHandler<StreamName>;
-    answer.exit(await handler(input, { signal, stdin, emit: answer }));
-    connections.answered(socket);
+    const result = await handler(input, { signal, stdin, emit: answer });
+    if (!connections.hasRoom) await connections.room();
+    answer.exit(result);
   } catch (error) {
     if (isDaemonStopping(signal)) answer.cut();
     else answer.error(fillHint(toFailure(error, name, signal, options.log), input));

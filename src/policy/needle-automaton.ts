@@ -27,6 +27,14 @@ export class NeedleAutomaton {
     }
   }
 
+  /** Where the next byte is with which a needle begins. Most bytes are none, so this is where the time goes. */
+  skip(bytes: Uint8Array, from: number): number {
+    const first = this.#children.first;
+    let at = from;
+    while (at < bytes.length && first[bytes[at] ?? 0] === 0) at++;
+    return at;
+  }
+
   /** Bytes of the longest needle that ends here; 0 for none. */
   matched(state: number): number {
     return this.#matched[state] ?? 0;
@@ -107,7 +115,7 @@ class ChildTable {
   readonly #keys: Int32Array;
   readonly #children: Int32Array;
   /** Of state 0, where nearly all bytes end: no search. */
-  readonly #first = new Int32Array(256);
+  readonly first = new Int32Array(256);
 
   constructor(most: number) {
     const size = 2 ** Math.ceil(Math.log2(2 * most));
@@ -117,12 +125,12 @@ class ChildTable {
   }
 
   get(state: number, byte: number): number {
-    return (state === 0 ? this.#first[byte] : this.#children[this.#place(state * 256 + byte)]) ?? 0;
+    return (state === 0 ? this.first[byte] : this.#children[this.#place(state * 256 + byte)]) ?? 0;
   }
 
   set(state: number, byte: number, child: number): void {
     if (state === 0) {
-      this.#first[byte] = child;
+      this.first[byte] = child;
       return;
     }
     const key = state * 256 + byte;

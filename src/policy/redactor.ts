@@ -78,6 +78,7 @@ export class Redactor {
     const spans: Span[] = [];
     let state = 0;
     for (let at = 0; at < bytes.length; at++) {
+      if (state === 0 && (at = automaton.skip(bytes, at)) === bytes.length) break;
       state = automaton.next(state, bytes[at] ?? 0);
       const length = automaton.matched(state);
       if (length > 0) addSpan(spans, at + 1 - length, at + 1);
@@ -135,6 +136,7 @@ class StreamRedaction implements RedactingStream {
     const automaton = this.#automaton;
     let state = this.#state;
     for (let index = 0; index < chunk.length; index++) {
+      if (state === 0 && (index = automaton.skip(chunk, index)) === chunk.length) break;
       state = automaton.next(state, chunk[index] ?? 0);
       const length = automaton.matched(state);
       if (length > 0) addSpan(this.#spans, this.#at + index + 1 - length, this.#at + index + 1);

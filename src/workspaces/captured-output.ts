@@ -1,4 +1,5 @@
 import type { ByteBudget } from "../base/byte-budget.ts";
+import { fitJson, jsonBytes } from "../base/json-bytes.ts";
 
 /** That much is kept of each stream, whatever the others hold. */
 const FREE_BYTES = 4 * 1024;
@@ -38,24 +39,31 @@ export class CapturedOutput {
     const kept = rest.subarray(Math.max(0, rest.length - this.#tailCap));
     this.#tail.push(Buffer.from(kept));
     this.#tailBytes += kept.length;
-    if (this.#tailBytes > 2 * this.#tailCap || this.#tail.length > MAX_PIECES) this.#trim();
-  }
-
-  get truncated(): boolean {
-    return this.#total > this.#headBytes + Math.min(this.#tailCap, this.#tailBytes, this.#total - this.#headBytes);
+    if (this.#tail.length > MAX_PIECES) this.#trim();
+    for (let [oldest] = this.#tail; oldest && this.#tailBytes - oldest.length >= this.#tailCap; [oldest] = this.#tail) {
+      this.#tail.shift();
+      this.#tailBytes -= oldest.length;
+    }
   }
 
   get totalBytes(): number {
     return this.#total;
   }
 
-  text(): string {
+  /** With at most so many bytes in JSON. */
+  text(mostJson = Infinity): { text: string; truncated: boolean } {
     this.#trim();
     const head = Buffer.concat(this.#head);
     const tail = Buffer.concat(this.#tail);
     const left = this.#total - head.length - tail.length;
-    if (left === 0) return Buffer.concat([head, tail]).toString("utf8");
-    return `${head.toString("utf8")}\n[… ${left} bytes left out …]\n${tail.toString("utf8")}`;
+    if (left === 0) {
+      const whole = Buffer.concat([head, tail]).toString("utf8");
+      if (jsonBytes(whole) <= mostJson) return { text: whole, truncated: false };
+    }
+    const first = fitJson(head.toString("utf8"), mostJson / 2);
+    const last = fitJson(tail.toString("utf8"), mostJson / 2, true);
+    const missing = this.#total - Buffer.byteLength(first) - Buffer.byteLength(last);
+    return { text: `${first}\n[… ${missing} bytes left out …]\n${last}`, truncated: true };
   }
 
   /** Gives back what it took of the budget; it must not be used any more. */
@@ -75,7 +83,7 @@ export class CapturedOutput {
 
   /** Makes room for so many more at the end; where there is none the end stays as long as it is. */
   #fitTail(more: number): void {
-    const wanted = Math.min(2 * this.#tailCap, this.#tailBytes + more);
+    const wanted = Math.min(this.#tailCap, this.#tailBytes + more);
     if (this.#covers(this.#headBytes, wanted)) return;
     this.#tailCap = Math.max(Math.min(this.#tailCap, FREE_BYTES / 2), Math.floor(this.#tailBytes / 2));
     this.#trim();
