@@ -10,9 +10,11 @@ import type { LiveWorkspace } from "./live-workspace.ts";
 
 /** Files above that are entries without a patch; and so are all that come when this much was read. */
 const MAX_TEXT_BYTES = 1024 * 1024;
-const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 12 * 1024 * 1024;
 /** Of all patches together, as they are emitted: each is in its entry and in the whole. Names are bounded where they are listed. */
 const MAX_PATCH_BYTES = 16 * 1024 * 1024;
+/** A line costs far more than its bytes. */
+const MAX_LINES = 65_536;
 const MAX_CHANGES = 100_000;
 const AT_ONCE = 4;
 
@@ -103,6 +105,7 @@ class SideReader {
       return { mode: "120000", text: found?.linkTarget ?? null };
     }
     const side = { mode: gitModeOf("file", mode), text: null };
+    if (type === "file" && size === 0) return { ...side, text: "" };
     // SECURITY: what a sandbox can make the daemon hold for a diff is bounded (G-10).
     if (type !== "file" || size > Math.min(MAX_TEXT_BYTES, this.#left)) return side;
     this.#left -= size; // at once, since others are read beside it
@@ -110,7 +113,8 @@ class SideReader {
     this.#left += size - (found?.content.length ?? 0);
     if (!found) return side;
     const { content } = found;
-    return isText(content) ? { ...side, text: content.toString("utf8") } : side;
+    // SECURITY: a text of newlines alone would be a million lines, at once in memory and one by one compared (G-25)
+    return isText(content) && hasFewLines(content) ? { ...side, text: content.toString("utf8") } : side;
   }
 }
 
@@ -126,6 +130,16 @@ async function unlessUnreadable<Found>(reading: Promise<Found>): Promise<Found |
 }
 
 const nextTurn = (): Promise<void> => new Promise((done) => setImmediate(done));
+
+function hasFewLines(content: Buffer): boolean {
+  let lines = 0;
+  for (let at = content.indexOf(NEWLINE); at >= 0; at = content.indexOf(NEWLINE, at + 1)) {
+    if (++lines > MAX_LINES) return false;
+  }
+  return true;
+}
+
+const NEWLINE = 10;
 
 /** Text that would not survive the way through a JSON string counts as binary. */
 function isText(content: Buffer): boolean {
