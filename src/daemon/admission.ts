@@ -5,8 +5,8 @@ import { FairQueue, type QueueLimits } from "./fair-queue.ts";
 /** What a call has been given. */
 export interface Place {
   readonly leave: () => void;
-  /** Whether it keeps it until its client has taken the answer: the answer may be large. */
-  readonly untilTaken: boolean;
+  /** Whether the answer may be large. */
+  readonly isLarge: boolean;
 }
 
 type Lane = "light" | "heavy" | "making" | "moving";
@@ -43,7 +43,7 @@ const ALWAYS: ReadonlySet<OperationName> = new Set<OperationName>([
   "stopWorkspace",
   "deleteWorkspace",
 ]);
-const FREE: Place = { leave: () => undefined, untilTaken: false };
+const FREE: Place = { leave: () => undefined, isLarge: false };
 /** Above that, a file that is read or written at once is heavy. */
 const HEAVY_BYTES = 1024 * 1024;
 
@@ -79,11 +79,9 @@ export class Admission {
     if (ALWAYS.has(name)) return FREE;
     const lane = laneOf(name, input);
     const key = "workspace_id" in input && typeof input.workspace_id === "string" ? input.workspace_id : "";
-    const untilTaken = lane === "heavy";
+    const isLarge = lane === "heavy";
     const entered = this.#queues[lane].enter(key, signal);
-    return entered instanceof Promise
-      ? entered.then((leave) => ({ leave, untilTaken }))
-      : { leave: entered, untilTaken };
+    return entered instanceof Promise ? entered.then((leave) => ({ leave, isLarge })) : { leave: entered, isLarge };
   }
 }
 

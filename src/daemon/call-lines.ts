@@ -8,6 +8,7 @@ import { failure, toErrorDocument } from "../model/error-codes.ts";
 import type { Progress } from "../model/results.ts";
 import { checkVersion, isOperation, isStream, performCall, type Answer, type ApiOptions } from "./perform-call.ts";
 import { MAX_BODY_BYTES, tooLarge } from "./request-body.ts";
+import { writePieces } from "./write-pieces.ts";
 import { toFailure } from "./to-failure.ts";
 
 /** A connection that was upgraded to lines of JSON: one call after the other, without the cost of a request for each. */
@@ -68,7 +69,11 @@ export class CallLines implements Answer {
     this.#send(toErrorDocument(error));
   }
 
-  async flushed(): Promise<void> {
+  async large(result: unknown): Promise<void> {
+    await writePieces(this.#socket, { result });
+  }
+
+  async #flushed(): Promise<void> {
     const socket = this.#socket;
     if (socket.destroyed || socket.writableLength === 0) return;
     await new Promise<void>((resolve) => {
@@ -118,7 +123,7 @@ export class CallLines implements Answer {
     // The client may ask again as soon as it has the answer; the call is over when all of that has left.
     if (this.#socket.writableLength > 0) {
       call.isAnswered = true;
-      await this.flushed();
+      await this.#flushed();
     }
     this.#call = undefined;
     leave();

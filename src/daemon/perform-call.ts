@@ -26,8 +26,8 @@ export interface Answer {
   progress(progress: Progress): void;
   result(result: unknown): void;
   error(error: ClocheError): void;
-  /** Resolves when all of it has left, or nobody takes it any more. */
-  flushed(): Promise<void>;
+  /** The same in pieces, each when the one before has left. Resolves when all have, or nobody takes them any more. */
+  large(result: unknown): Promise<void>;
 }
 
 const STREAMS: ReadonlySet<string> = new Set<StreamName>(["streamWorkspace", "attachCommand", "attachShell"]);
@@ -42,6 +42,13 @@ export function checkVersion(version: string, { headers }: IncomingMessage, name
   throw failure("DAEMON_VERSION", `The daemon is cloche ${version} and was asked by ${asked}`);
 }
 
+const LONG_CHARS = 256 * 1024;
+
+function hasLongText(result: unknown): boolean {
+  if (typeof result !== "object" || result === null) return false;
+  return Object.values(result).some((one) => typeof one === "string" && one.length > LONG_CHARS);
+}
+
 /** Checks the input of a call, does it and answers it. Throws what is wrong before it has begun. */
 export async function performCall(
   { handlers, log, admission, connections }: ApiOptions,
@@ -53,13 +60,16 @@ export async function performCall(
   log.debug("operation", { operation: name });
   try {
     const place = admission.enter(name, input, signal);
-    const { leave, untilTaken } = place instanceof Promise ? await place : place;
+    const { leave, isLarge } = place instanceof Promise ? await place : place;
     try {
       const handler = handlers[name] as CallHandler<OperationName>;
       const result = await handler(input, { signal, progress: (progress) => answer.progress(progress) });
-      if (!connections.hasRoom) await connections.room();
-      answer.result(result);
-      if (untilTaken) await answer.flushed();
+      // SECURITY: an answer that may be large is made while its client takes it (G-25)
+      if (isLarge || hasLongText(result)) await answer.large(result);
+      else {
+        if (!connections.hasRoom) await connections.room();
+        answer.result(result);
+      }
     } finally {
       leave();
     }

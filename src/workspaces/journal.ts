@@ -14,7 +14,7 @@ interface PendingEnd {
 }
 
 /** What is told of a journal at once, as it is emitted. */
-const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const MAX_ENTRIES = 10_000;
 
 const withoutOutput = (entry: JournalEntry): JournalEntry => ({
