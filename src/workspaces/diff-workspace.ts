@@ -3,6 +3,7 @@ import { jsonBytes } from "../base/json-bytes.ts";
 import type { FileChange, GuestFiles } from "../guest/files.ts";
 import { CHANGE_STATUSES, type ChangeStatus, type Diff, type DiffEntry } from "../model/files.ts";
 import { findRenames } from "../policy/find-renames.ts";
+import { hasFewLines } from "../policy/has-few-lines.ts";
 import type { Redactor } from "../policy/redactor.ts";
 import { type GitMode, gitModeOf, isBinary, unifiedDiff } from "../policy/unified-diff.ts";
 import { toWorkspaceAbsolute } from "../policy/workspace-path.ts";
@@ -114,7 +115,7 @@ class SideReader {
     if (!found) return side;
     const { content } = found;
     // SECURITY: a text of newlines alone would be a million lines, at once in memory and one by one compared (G-25)
-    return isText(content) && hasFewLines(content) ? { ...side, text: content.toString("utf8") } : side;
+    return isText(content) && hasFewLines(content, MAX_LINES) ? { ...side, text: content.toString("utf8") } : side;
   }
 }
 
@@ -130,16 +131,6 @@ async function unlessUnreadable<Found>(reading: Promise<Found>): Promise<Found |
 }
 
 const nextTurn = (): Promise<void> => new Promise((done) => setImmediate(done));
-
-function hasFewLines(content: Buffer): boolean {
-  let lines = 0;
-  for (let at = content.indexOf(NEWLINE); at >= 0; at = content.indexOf(NEWLINE, at + 1)) {
-    if (++lines > MAX_LINES) return false;
-  }
-  return true;
-}
-
-const NEWLINE = 10;
 
 /** Text that would not survive the way through a JSON string counts as binary. */
 function isText(content: Buffer): boolean {

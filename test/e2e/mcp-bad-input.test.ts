@@ -89,11 +89,11 @@ describe("a call that is wrong is told what is wrong, and the server goes on", (
     await withMcp(at, NONE, async (client) => {
       const refused = client.answerTo(null);
       const piece = Buffer.alloc(8 * MB, "x");
-      for (let sent = 0; sent <= 96; sent += 8) {
+      for (let sent = 0; sent <= 24; sent += 8) {
         if (!client.process.stdin.write(piece)) await new Promise((done) => client.process.stdin.once("drain", done));
       }
       client.raw("");
-      expect((await refused).error).toMatchObject({ code: -32600, message: "The message is larger than 96 MiB" });
+      expect((await refused).error).toMatchObject({ code: -32600, message: "The message is larger than 24 MiB" });
       expect((await client.ask("ping")).result).toEqual({});
     });
   });
