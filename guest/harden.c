@@ -107,7 +107,8 @@ static bool set_limit(uint32_t resource, struct rlimit wanted) {
 }
 
 bool harden_limits(const struct command *c) {
-  struct rlimit none = {0};
+  /* SECURITY: one byte and not none: the kernel gives the memory of a process that may leave none to the host's own collector, if it has one (G-17) */
+  struct rlimit none = {.rlim_cur = 1, .rlim_max = 1};
   if (descriptor_limit.rlim_max > 0 && !set_limit(RLIMIT_NOFILE, descriptor_limit)) return false;
   if (!set_limit(RLIMIT_CORE, none)) return false;
   for (unsigned i = 0; i < c->rlimit_count; i++) {
@@ -138,7 +139,7 @@ bool harden_become(uid_t uid, gid_t gid, bool shielded) {
   return became;
 }
 
-static bool drop_to(uint64_t wanted) {
+bool harden_keep_only(uint64_t wanted) {
   (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   uint64_t left;
   if (!get_permitted(&left) || !set_capabilities(left & wanted) || !get_permitted(&left)) return false;
@@ -147,6 +148,6 @@ static bool drop_to(uint64_t wanted) {
   return dropped;
 }
 
-bool harden_drop_all(void) { return drop_to(0); }
+bool harden_drop_all(void) { return harden_keep_only(0); }
 
-bool harden_drop_all_but_reading(void) { return drop_to(UINT64_C(1) << CAP_DAC_OVERRIDE); }
+bool harden_drop_all_but_reading(void) { return harden_keep_only(UINT64_C(1) << CAP_DAC_OVERRIDE); }

@@ -20,6 +20,7 @@
 #include "descendants.h"
 #include "dispatch.h"
 #include "harden.h"
+#include "keeper.h"
 #include "lifecycle.h"
 #include "listener.h"
 #include "loop.h"
@@ -36,6 +37,7 @@ struct options {
   const char *listen_fd;
   const char *socket;
   bool stdio;
+  bool no_keeper;
   const char *workspace;
   const char *upper;
   const char *baseline;
@@ -70,6 +72,10 @@ static bool parse_options(int argc, char **argv, struct options *o) {
     size_t at = 0;
     if (strcmp(argv[i], "--stdio") == 0) {
       o->stdio = true;
+      continue;
+    }
+    if (strcmp(argv[i], "--no-keeper") == 0) {
+      o->no_keeper = true;
       continue;
     }
     if (strcmp(argv[i], "--mask") == 0 && i + 1 < argc) {
@@ -211,8 +217,12 @@ int init_main(int argc, char **argv) {
     return 1;
   }
   if (chdir("/") != 0) complain("Cannot enter \"/\": %s", strerror(errno));
-  harden_self();
   has_users = harden_can_change_user();
+  if (has_users && !o.no_keeper && !keeper_start()) {
+    complain("Cannot start the keeper of commands with secrets: %s", strerror(errno));
+    return 1;
+  }
+  harden_self();
   identify();
   if (!loop_open() || !descendants_open() || !watch_children() || !open_channel(&o) || !machine_roots_watch()) {
     complain("Cannot start: %s", strerror(errno));

@@ -37,6 +37,9 @@ export const guestCommand = (spec: { hostname: string; layers: readonly string[]
   ...layerTargets(spec.layers).flatMap((target) => ["--layer", target]), "--hostname", spec.hostname,
 ];
 
+/** For gVisor: it shows the environment of a process to whoever asks, so that no namespace would hide a secret, and starts no sibling of a process. */
+export const NO_KEEPER = "--no-keeper";
+
 /** The size of each memory-backed folder: half of the sandbox's memory, which it counts against. */
 export const tmpfsBytes = ({ memMib }: { memMib: number }): number =>
   Math.max(64, Math.floor(memMib / 2)) * 1024 * 1024;

@@ -11,6 +11,7 @@ import { commandEnvironment, toArgv } from "../model/command-environment.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { type CommandOutput, type OutputSink, RunningCommand } from "./running-command.ts";
+import { hasAny } from "./secrets.ts";
 
 export interface ExecRequest {
   readonly command: Command;
@@ -60,6 +61,7 @@ export async function execCommand(
     guest.spawn({
       argv: toArgv(request.command),
       env: { ...commandEnvironment(request.env, request.pty !== undefined), ...secretVariables },
+      hasSecrets: hasAny(secretVariables),
       cwd,
       user: AGENT,
       // Kept until the journal has it, so that a daemon that dies meanwhile loses nothing.

@@ -35,6 +35,9 @@ export class Secrets {
   }
 }
 
+/** Whether a call asked for any: then no other command may look into its process. */
+export const hasAny = (variables: Readonly<Record<string, string>>): boolean => Object.keys(variables).length > 0;
+
 // SECURITY: an error may quote what is in the sandbox (G-17).
 /** The same error without the values. */
 export function redactError(error: unknown, redactor: Redactor): unknown {

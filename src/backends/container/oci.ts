@@ -4,6 +4,7 @@ import type { WallSpec } from "../../contracts/backend.ts";
 import { AGENT } from "../../model/names.ts";
 import {
   GUEST_FOLDER,
+  NO_KEEPER,
   guestCommand,
   maskedHostFolders,
   maskedKernelFiles,
@@ -14,8 +15,8 @@ import { LISTEN_FD, STAGE, layerMounts } from "./stage.ts";
 /** What the guest program needs at its start; it drops most of it at once, and all of it for a command. */
 // prettier-ignore
 const GUEST_CAPABILITIES = [
-  "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL", "CAP_NET_ADMIN", "CAP_NET_BIND_SERVICE", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID",
-  "CAP_SYS_ADMIN",
+  "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL", "CAP_NET_ADMIN", "CAP_NET_BIND_SERVICE", "CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP",
+  "CAP_SETUID", "CAP_SYS_ADMIN",
 ];
 const DOOR = `${GUEST_FOLDER}/door`;
 
@@ -45,7 +46,9 @@ export function ociArguments(spec: WallSpec, runtime: string): string[] {
 
 /** The runtime's `config.json`. */
 export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object {
-  const channel = needsDoor(runtime) ? ["--socket", `${DOOR}/guest.sock`] : ["--listen-fd", String(LISTEN_FD)];
+  const channel = needsDoor(runtime)
+    ? ["--socket", `${DOOR}/guest.sock`, NO_KEEPER]
+    : ["--listen-fd", String(LISTEN_FD)];
   const single = idMap.kind === "single";
   const capabilities = single ? ALL_SETS : ALL_SETS.filter((name) => name !== "ambient" && name !== "inheritable");
   const size = `size=${tmpfsBytes(spec.limits)}`;

@@ -7,6 +7,7 @@ import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
 import { workFolder, writableLayer } from "../../walls/layers.ts";
 import {
   GUEST_FOLDER,
+  NO_KEEPER,
   guestCommand,
   layerTargets,
   maskedHostFolders,
@@ -154,7 +155,7 @@ export const isGvisor = (runtime: string | undefined): boolean => runtime?.start
 
 /** gVisor loses a socket whose folder is unmounted; there the guest makes it, and the mount table shows nothing of the host anyway. */
 const channel = ({ ociRuntime }: WallSpec): string[] =>
-  isGvisor(ociRuntime) ? ["--socket", `${DOOR}/${GUEST_SOCKET}`] : ["--door", DOOR];
+  isGvisor(ociRuntime) ? ["--socket", `${DOOR}/${GUEST_SOCKET}`, NO_KEEPER] : ["--door", DOOR];
 
 /** What the engine's overlay keeps in its work folder is root's; a user could not delete the workspace unless root lets go of it. */
 const releaseArguments = (idMap: IdMap): string[] => (idMap.kind === "single" ? ["--release", WORK] : []);
