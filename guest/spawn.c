@@ -110,7 +110,8 @@ static void start(struct process *p, struct request *q, const struct copy *copy)
     return;
   }
   char message[128];
-  snprintf(message, sizeof message, "Cannot start: %s", strerror(error));
+  bool no_terminal = q->flags & SPAWN_PTY && error == ENOSPC;
+  snprintf(message, sizeof message, "Cannot start: %s", no_terminal ? "all terminals of the sandbox are taken" : strerror(error));
   lifecycle_fail(p, error, message);
 }
 

@@ -20,6 +20,7 @@
 #include "launcher.h"
 #include "namespace_limits.h"
 #include "stage.h"
+#include "terminals.h"
 
 #define STATUS_FD 3       /* pipe from the daemon: "B" once the socket is bound, "E message" on failure */
 #define LISTEN_FD 3       /* where the wall finds the listening socket, after the status pipe has moved away */
@@ -97,6 +98,7 @@ int wall_main(int argc, char **argv) {
   const char *unlimited = id_map_given(&options.map) ? namespace_limits_set() : NULL;
   if (unlimited) fail("cannot set %s", unlimited);
   stage_mount(&options.stage);
+  terminals_mount();
   /* Copied even when it is that number already: only a copy is without close-on-exec. */
   int passed = fcntl(listener, F_DUPFD, LISTEN_FD + 1);
   if (passed < 0 || dup2(passed, LISTEN_FD) < 0 || close(passed) < 0 || chdir("/") < 0) fail("cannot pass the socket on");

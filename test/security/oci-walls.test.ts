@@ -46,4 +46,11 @@ describe("walls of an OCI runtime", () => {
     for (const workspace of [one, await fork()])
       expect((await sh(workspace, "cat shared.txt seed.txt")).stdout).toBe("shared\nseed\n");
   });
+
+  it("G-26 a sandbox has a bounded number of terminals", async () => {
+    const program = 'my @t; while (@t < 1000 && open(my $t, "+<", "/dev/ptmx")) { push @t, $t } print scalar @t';
+    expect((await at.sdk.execWorkspace(id, { command: ["perl", "-e", program] })).stdout).toBe("64");
+    const { shell_id: shell } = await at.sdk.openShell(id);
+    await at.sdk.closeShell(id, shell);
+  });
 });

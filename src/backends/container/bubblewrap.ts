@@ -9,7 +9,7 @@ import {
   maskedKernelFiles,
   tmpfsBytes,
 } from "../../walls/sandbox-layout.ts";
-import { LISTEN_FD, STAGE, layerMounts } from "./stage.ts";
+import { LISTEN_FD, STAGE, TERMINALS, layerMounts } from "./stage.ts";
 
 /** The argument vector that bubblewrap gets, run by `cloche-guest wall` as root of its user namespace. */
 export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
@@ -28,7 +28,7 @@ export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
     ...spec.rootfs.hostPaths.flatMap((path) => ["--ro-bind", path, path]),
     // SECURITY: credentials in the host's global configuration stay out (G-01).
     ...maskedHostFolders(spec.rootfs.hostPaths).flatMap((path) => ["--tmpfs", path, "--remount-ro", path]),
-    "--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm",
+    "--dev", "/dev", "--dev-bind", TERMINALS, "/dev/pts", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm",
     "--proc", "/proc",
     // SECURITY: kernel files masked (G-07).
     ...(single ? maskedKernelFiles().flatMap(mask) : []),

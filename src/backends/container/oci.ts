@@ -10,7 +10,7 @@ import {
   maskedKernelFiles,
   tmpfsBytes,
 } from "../../walls/sandbox-layout.ts";
-import { LISTEN_FD, STAGE, layerMounts } from "./stage.ts";
+import { LISTEN_FD, STAGE, TERMINALS, layerMounts } from "./stage.ts";
 
 /** What the guest program needs at its start; it drops most of it at once, and all of it for a command. */
 // prettier-ignore
@@ -83,12 +83,15 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object
       ...maskedHostFolders(spec.rootfs.hostPaths).map((path) => tmpfs(path, "ro", "mode=755", "size=4k")),
       { destination: "/proc", source: "proc", type: "proc", options: ["nosuid", "nodev", "noexec"] },
       tmpfs("/dev", "mode=755", "size=64k"),
-      {
-        destination: "/dev/pts",
-        source: "devpts",
-        type: "devpts",
-        options: ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"],
-      },
+      // gVisor's terminals are none of the host's.
+      needsDoor(runtime)
+        ? {
+            destination: "/dev/pts",
+            source: "devpts",
+            type: "devpts",
+            options: ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"],
+          }
+        : bind(TERMINALS, "/dev/pts", "rw", "nosuid", "noexec"),
       tmpfs("/dev/shm", "mode=1777", size),
       tmpfs("/tmp", "mode=1777", size),
       tmpfs("/run", "mode=755", size),

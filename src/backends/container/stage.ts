@@ -2,6 +2,8 @@ import { layerTargets } from "../../walls/sandbox-layout.ts";
 
 /** Where `cloche-guest wall` has put the layers, in its own mount namespace. */
 export const STAGE = "/run";
+/** SECURITY: the launcher's own, because those that a wall mounts have no limit (G-26). */
+export const TERMINALS = `${STAGE}/terminals`;
 /** The listening socket that the launcher passes on. */
 export const LISTEN_FD = 3;
 

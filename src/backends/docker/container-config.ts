@@ -50,6 +50,11 @@ const CAPABILITIES = ["SYS_ADMIN", "SETUID", "SETGID"];
 /** All but `/proc/sys/user`, where the limits of a user namespace are set, by its root. */
 const READ_ONLY_KERNEL_FILES = ["abi", "debug", "dev", "fs", "kernel", "net", "vm"].map((name) => `/proc/sys/${name}`);
 
+/** The volume of a container's terminals. */
+export const terminalsName = (name: string): string => `${name}-terminals`;
+/** As in `guest/terminals.c`. */
+const TERMINAL_OPTIONS = "newinstance,ptmxmode=0666,mode=0620,gid=5,max=64,nosuid,noexec";
+
 /** gVisor has many threads of its own for a process in it, and breaks when it gets no more; a limit for processes alone it does not have. */
 const GVISOR_TASKS = 32;
 
@@ -139,6 +144,17 @@ function mounts({ spec, idMap, name, labels, links }: ContainerPlan): object[] {
           Name: "local",
           Options: { type: "overlay", device: "overlay", o: overlayOptions(links, spec.layers.length) },
         },
+      },
+    },
+    // SECURITY: the engine's own terminals have no limit; these are mounted in their place (G-26).
+    {
+      Type: "volume",
+      Source: terminalsName(name),
+      Target: "/dev/pts",
+      VolumeOptions: {
+        NoCopy: true,
+        Labels: labels,
+        DriverConfig: { Name: "local", Options: { type: "devpts", device: "devpts", o: TERMINAL_OPTIONS } },
       },
     },
     bind(GUEST_PROGRAM, PROGRAM),

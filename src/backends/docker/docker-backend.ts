@@ -25,7 +25,7 @@ import { failure } from "../../model/error-codes.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
 import { makeOwned, makeWorkspaceLayer, writableLayer } from "../../walls/layers.ts";
-import { GUEST_SOCKET, containerConfig, doorFolder } from "./container-config.ts";
+import { GUEST_SOCKET, containerConfig, doorFolder, terminalsName } from "./container-config.ts";
 import { type DockerRecord, DockerWall } from "./docker-wall.ts";
 import { describeEngine, engineLimits, registeredRuntime } from "./engine-check.ts";
 import { readEngineRecord, removeEngineRecord, writeEngineRecord } from "./engine-record.ts";
@@ -234,10 +234,10 @@ export class DockerBackend implements Backend {
   }
 }
 
-/** The volume can only go after the container that mounts it. */
+/** Volumes can only go after the container that mounts them. */
 async function removeFromEngine(engine: DockerEngine, name: string): Promise<void> {
   await orRemoveFailure(name, engine.removeContainer(name));
-  await orRemoveFailure(name, engine.removeVolume(name));
+  for (const volume of [name, terminalsName(name)]) await orRemoveFailure(name, engine.removeVolume(volume));
 }
 
 async function orRemoveFailure(name: string, call: Promise<void>): Promise<void> {
