@@ -84,7 +84,7 @@ static void become_shim(const struct command *command, int status_fd, int go_ahe
   char byte;
   /* Until the ids are mapped this process is nobody; without a word the keeper could not map them. */
   if (read(go_ahead, &byte, 1) != 1) _exit(1);
-  /* SECURITY: its commands get the filter and no_new_privs from here, because the keeper has no filter (G-06) */
+  /* SECURITY: the keeper may make one kind of namespace, and its commands may make none (G-06) */
   if (!seccomp_install(SECCOMP_COMMAND)) {
     shim_send(status_fd, SHIM_FAILED, errno, "Cannot install the system call filter");
     _exit(1);
@@ -97,7 +97,7 @@ static pid_t start_apart(const struct command *command, int status_fd) {
   int go_ahead[2];
   if (pipe2(go_ahead, O_CLOEXEC) != 0) return -1;
   /* A child of the guest program, not of the keeper: it is waited for there. */
-  pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+  pid_t pid = (pid_t)syscall(SYS_clone, KEEPER_CLONE, 0, 0, 0, 0);
   if (pid == 0) {
     close(go_ahead[1]);
     become_shim(command, status_fd, go_ahead[0]);
@@ -161,7 +161,7 @@ static void keeper_main(int socket) {
   if (!descriptors_keep(kept, sizeof kept / sizeof *kept, 0)) _exit(1);
   /* SECURITY: it keeps what it takes to map ids into a namespace that it owns, and no more (G-06, G-08) */
   if (!harden_keep_only(UINT64_C(1) << CAP_SETUID | UINT64_C(1) << CAP_SETGID | UINT64_C(1) << CAP_SETFCAP)) _exit(1);
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(1);
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !seccomp_install(SECCOMP_KEEPER)) _exit(1);
   serve();
   _exit(0);
 }
