@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "commands_cgroup.h"
 #include "descriptors.h"
 #include "harden.h"
 #include "request.h"
@@ -151,13 +152,14 @@ static void serve(void) {
 }
 
 static void keeper_main(int socket) {
-  int kept[] = {-1, -1, -1, socket};
+  int kept[] = {-1, -1, -1, socket, commands_cgroup};
   prctl(PR_SET_NAME, "cloche-keeper");
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != guest_pid) _exit(1);
   prctl(PR_SET_DUMPABLE, 0);
   /* The table of descriptors is what a command starts with: it has places for its own. */
-  guest_program = (int)(sizeof kept / sizeof *kept) - 1;
+  guest_program = 3;
+  if (commands_cgroup >= 0) commands_cgroup = 4;
   if (!descriptors_keep(kept, sizeof kept / sizeof *kept, 0)) _exit(1);
   /* SECURITY: it keeps what it takes to map ids into a namespace that it owns, and no more (G-06, G-08) */
   if (!harden_keep_only(UINT64_C(1) << CAP_SETUID | UINT64_C(1) << CAP_SETGID | UINT64_C(1) << CAP_SETFCAP)) _exit(1);

@@ -24,6 +24,7 @@
 
 #define STATUS_FD 3       /* pipe from the daemon: "B" once the socket is bound, "E message" on failure */
 #define LISTEN_FD 3       /* where the wall finds the listening socket, after the status pipe has moved away */
+#define COMMANDS_FD 4     /* and the file by which commands join their cgroup, if they have one */
 #define SOCKET_NAME "guest.sock"
 #define MAX_CGROUPS 8
 
@@ -31,6 +32,7 @@ struct wall_options {
   const char *directory;
   struct stage_layers stage;
   struct id_map map;
+  const char *commands_cgroup; /* NULL: none */
   const char *cgroups[MAX_CGROUPS];
   size_t cgroup_count;
   char **program;
@@ -51,7 +53,8 @@ static bool take_option(struct wall_options *o, const char *name, const char *va
     const char **value;
   } table[] = {{"--directory", &o->directory},          {"--root", &o->stage.root_path},
                {"--baseline", &o->stage.baseline_path}, {"--guest", &o->stage.guest_path},
-               {"--bundle", &o->stage.bundle_path},     {"--door", &o->stage.door_path}};
+               {"--bundle", &o->stage.bundle_path},     {"--door", &o->stage.door_path},
+               {"--commands-cgroup", &o->commands_cgroup}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     if (strcmp(name, table[i].name) != 0) continue;
     *table[i].value = value;
@@ -81,6 +84,12 @@ static void read_options(char **argv, struct wall_options *o) {
   if (!complete || !o->program || !o->program[0]) fail_usage("missing option");
 }
 
+/* Copied even when it has that number already: only a copy is without close-on-exec. What has the number now is not needed any more. */
+static void pass_on(int fd, int number) {
+  int passed = fcntl(fd, F_DUPFD, COMMANDS_FD + 1);
+  if (passed < 0 || dup2(passed, number) < 0 || close(passed) < 0) fail("cannot pass descriptor %d on", number);
+}
+
 int wall_main(int argc, char **argv) {
   (void)argc;
   static struct wall_options options;
@@ -93,15 +102,17 @@ int wall_main(int argc, char **argv) {
    * replaced by a guest (G-02). */
   int listener = listen_privately(SOCKET_NAME);
   for (size_t at = 0; at < options.cgroup_count; at++) write_text(options.cgroups[at], "0");
+  int commands = options.commands_cgroup ? open(options.commands_cgroup, O_WRONLY | O_CLOEXEC) : -1;
+  if (options.commands_cgroup && commands < 0) fail("cannot open %s", options.commands_cgroup);
   if (launcher_status >= 0 && write(launcher_status, "B", 1) != 1) fail("cannot report");
   id_map_enter(&options.map, CLONE_NEWNS, stage_open, &options.stage);
   const char *unlimited = id_map_given(&options.map) ? namespace_limits_set() : NULL;
   if (unlimited) fail("cannot set %s", unlimited);
   stage_mount(&options.stage);
   terminals_mount();
-  /* Copied even when it is that number already: only a copy is without close-on-exec. */
-  int passed = fcntl(listener, F_DUPFD, LISTEN_FD + 1);
-  if (passed < 0 || dup2(passed, LISTEN_FD) < 0 || close(passed) < 0 || chdir("/") < 0) fail("cannot pass the socket on");
+  pass_on(listener, LISTEN_FD);
+  if (commands >= 0) pass_on(commands, COMMANDS_FD);
+  if (chdir("/") < 0) fail("cannot enter /");
   execvp(options.program[0], options.program);
   fail("cannot run %s", options.program[0]);
 }

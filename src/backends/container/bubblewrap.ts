@@ -9,10 +9,10 @@ import {
   maskedKernelFiles,
   tmpfsBytes,
 } from "../../walls/sandbox-layout.ts";
-import { LISTEN_FD, STAGE, TERMINALS, layerMounts } from "./stage.ts";
+import { STAGE, TERMINALS, inheritedArguments, layerMounts } from "./stage.ts";
 
 /** The argument vector that bubblewrap gets, run by `cloche-guest wall` as root of its user namespace. */
-export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
+export function bubblewrapArguments(spec: WallSpec, idMap: IdMap, commandsApart: boolean): string[] {
   const size = String(tmpfsBytes(spec.limits));
   const single = idMap.kind === "single";
   // prettier-ignore
@@ -42,7 +42,7 @@ export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
     // SECURITY: layers are shared between workspaces, and read-only (G-05).
     ...layerMounts(spec.layers).flatMap(({ source, target }) => ["--ro-bind", source, target]),
     "--chdir", "/",
-    "--", ...guestCommand(spec, "--listen-fd", String(LISTEN_FD)),
+    "--", ...guestCommand(spec, ...inheritedArguments(commandsApart)),
     // SECURITY: a guest program that may still mount masks them itself, ten times as quickly (G-07).
     ...(single ? [] : maskedKernelFiles().flatMap((path) => ["--mask", path])),
   ];

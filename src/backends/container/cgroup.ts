@@ -25,6 +25,19 @@ interface Hierarchy {
   readonly base: string;
 }
 
+/** Files that a process joins cgroups by, writing `0` to them. */
+export interface CgroupJoins {
+  /** For the first process of a sandbox. */
+  readonly joins: readonly string[];
+  /** For each command, where commands are apart. */
+  readonly commands: string | undefined;
+}
+
+/** Name of the cgroup below a workspace's in which its commands are. */
+const COMMANDS = "commands";
+/** What the guest program and file work have beside the memory of commands. */
+const GUEST_MIB = 32;
+
 export class Cgroups {
   readonly #group: string;
   readonly #hierarchies = new Map<Controller, Hierarchy>();
@@ -72,22 +85,29 @@ export class Cgroups {
     });
   }
 
-  /** Makes the workspace's cgroups with their limits; gives the files that a process joins by writing `0` to them. */
-  create(workspaceId: string, limits: WallLimits): string[] {
+  /** Whether commands can have a memory cgroup of their own: in version 2 each of them would wait milliseconds for a lock of the whole system to join it. */
+  get canSetCommandsApart(): boolean {
+    return this.#hierarchies.get("memory")?.version === 1;
+  }
+
+  /** Makes the workspace's cgroups with their limits. */
+  create(workspaceId: string, limits: WallLimits, commandsApart = false): CgroupJoins {
     const joins = new Set<string>();
+    let commands: string | undefined;
     for (const [controller, hierarchy] of this.#hierarchies) {
       const directory = this.#directory(hierarchy, workspaceId);
       this.#make(hierarchy, directory);
-      writeLimit(controller, hierarchy.version, directory, limits);
       joins.add(join(directory, JOIN_FILE[hierarchy.version]));
+      if (controller !== "memory" || !commandsApart) writeLimit(controller, hierarchy.version, directory, limits);
+      else commands = makeCommandsGroup(directory, hierarchy.version, limits);
     }
-    return [...joins];
+    return { joins: [...joins], commands };
   }
 
   /** Host pids of every process in the workspace's cgroups. */
   processes(workspaceId: string): number[] {
     const pids = new Set<number>();
-    for (const directory of this.#directories(workspaceId)) {
+    for (const directory of [...this.#directories(workspaceId)].flatMap((path) => [path, join(path, COMMANDS)])) {
       try {
         for (const line of readFileSync(join(directory, "cgroup.procs"), "latin1").split("\n"))
           if (line) pids.add(Number(line));
@@ -196,6 +216,15 @@ function parseMount(line: string): { point: string; type: string; options: strin
   const point = before?.split(" ")[4];
   const [type, , options] = after?.split(" ") ?? [];
   return point !== undefined && type !== undefined ? { point, type, options: options?.split(",") ?? [] } : undefined;
+}
+
+/** SECURITY: memory that commands fill up ends commands, never the guest program, which has a share that they cannot take (G-08). */
+function makeCommandsGroup(directory: string, version: 1 | 2, limits: WallLimits): string {
+  const commands = join(directory, COMMANDS);
+  mkdirSync(commands, { recursive: true });
+  writeLimit("memory", version, directory, { ...limits, memMib: limits.memMib + GUEST_MIB });
+  writeLimit("memory", version, commands, limits);
+  return join(commands, JOIN_FILE[version]);
 }
 
 const CPU_PERIOD_US = 100_000;

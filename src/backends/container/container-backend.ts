@@ -23,7 +23,7 @@ import { makeLayers, makeOwned, writableLayer } from "../../walls/layers.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
 import { Cgroups } from "./cgroup.ts";
 import { type ContainerRecord, ContainerWall } from "./container-wall.ts";
-import { needsDoor, ociArguments, ociConfig } from "./oci.ts";
+import { canInheritDescriptors, needsDoor, ociArguments, ociConfig } from "./oci.ts";
 import { startFailure } from "./start-failure.ts";
 import { WallProcess, launchWall, logTail, recordedProcess } from "./wall-process.ts";
 
@@ -66,11 +66,16 @@ export class ContainerBackend implements Backend {
   async start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Wall> {
     const { directory, ociRuntime } = spec;
     makeLayers(directory, this.#idMap);
+    const commandsApart =
+      this.#cgroups.canSetCommandsApart && (ociRuntime === undefined || canInheritDescriptors(ociRuntime));
     const launcher = [
-      ...this.#launcherArguments(spec),
-      ...(ociRuntime === undefined ? [] : prepareBundle(spec, ociRuntime, this.#idMap)),
+      ...this.#launcherArguments(spec, commandsApart),
+      ...(ociRuntime === undefined ? [] : prepareBundle(spec, ociRuntime, this.#idMap, commandsApart)),
     ];
-    const program = ociRuntime === undefined ? bubblewrapArguments(spec, this.#idMap) : ociArguments(spec, ociRuntime);
+    const program =
+      ociRuntime === undefined
+        ? bubblewrapArguments(spec, this.#idMap, commandsApart)
+        : ociArguments(spec, ociRuntime, commandsApart);
     const { process: wall, exited } = await launchWall(directory, launcher, program);
     const ended = exited.then((): never => {
       throw startFailure(logTail(directory), ociRuntime);
@@ -123,13 +128,14 @@ export class ContainerBackend implements Backend {
     await removeTree(directory);
   }
 
-  #launcherArguments(spec: WallSpec): string[] {
-    const joins = this.#cgroups.create(spec.workspaceId, spec.limits);
+  #launcherArguments(spec: WallSpec, commandsApart: boolean): string[] {
+    const { joins, commands } = this.#cgroups.create(spec.workspaceId, spec.limits, commandsApart);
     // prettier-ignore
     return [
       "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", GUEST_PROGRAM, ...idMapArguments(this.#idMap),
       ...spec.layers.flatMap((path) => ["--layer", path]),
       ...joins.flatMap((path) => ["--cgroup", path]),
+      ...(commands === undefined ? [] : ["--commands-cgroup", commands]),
     ];
   }
 }
@@ -144,11 +150,13 @@ async function firstConnection(
   return await connectGuest(path, signal);
 }
 
-function prepareBundle(spec: WallSpec, runtime: string, idMap: IdMap): string[] {
+function prepareBundle(spec: WallSpec, runtime: string, idMap: IdMap, commandsApart: boolean): string[] {
   const owner = idMap.toHost(0, 0);
   const bundle = join(spec.directory, "bundle");
   makeOwned(bundle, 0o755, owner);
-  writeFileSync(join(bundle, "config.json"), JSON.stringify(ociConfig(spec, runtime, idMap)), { mode: 0o644 });
+  writeFileSync(join(bundle, "config.json"), JSON.stringify(ociConfig(spec, runtime, idMap, commandsApart)), {
+    mode: 0o644,
+  });
   if (!needsDoor(runtime)) return ["--bundle", bundle];
   const door = join(spec.directory, "door");
   makeOwned(door, 0o700, owner);

@@ -10,7 +10,7 @@ import {
   maskedKernelFiles,
   tmpfsBytes,
 } from "../../walls/sandbox-layout.ts";
-import { LISTEN_FD, STAGE, TERMINALS, layerMounts } from "./stage.ts";
+import { STAGE, TERMINALS, inheritedArguments, layerMounts } from "./stage.ts";
 
 /** What the guest program needs at its start; it drops most of it at once, and all of it for a command. */
 // prettier-ignore
@@ -22,9 +22,10 @@ const DOOR = `${GUEST_FOLDER}/door`;
 
 /** gVisor takes over no descriptor; its guest makes a socket in a folder of the host instead. */
 export const needsDoor = (runtime: string): boolean => basename(runtime).startsWith("runsc");
+export const canInheritDescriptors = (runtime: string): boolean => !needsDoor(runtime);
 
 /** The argument vector of an OCI runtime, run by `cloche-guest wall` as root of its user namespace. Its state ends with the stage. */
-export function ociArguments(spec: WallSpec, runtime: string): string[] {
+export function ociArguments(spec: WallSpec, runtime: string, commandsApart: boolean): string[] {
   const id = spec.workspaceId;
   const run = ["run", "--bundle", `${STAGE}/bundle`];
   if (needsDoor(runtime)) {
@@ -41,14 +42,14 @@ export function ociArguments(spec: WallSpec, runtime: string): string[] {
     ];
   }
   const cgroups = basename(runtime).startsWith("crun") ? ["--cgroup-manager=disabled"] : [];
-  return [runtime, "--root", `${STAGE}/state`, ...cgroups, ...run, "--preserve-fds", "1", id];
+  return [runtime, "--root", `${STAGE}/state`, ...cgroups, ...run, "--preserve-fds", commandsApart ? "2" : "1", id];
 }
 
 /** The runtime's `config.json`. */
-export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object {
+export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap, commandsApart: boolean): object {
   const channel = needsDoor(runtime)
     ? ["--socket", `${DOOR}/guest.sock`, NO_KEEPER]
-    : ["--listen-fd", String(LISTEN_FD)];
+    : inheritedArguments(commandsApart);
   const single = idMap.kind === "single";
   const capabilities = single ? ALL_SETS : ALL_SETS.filter((name) => name !== "ambient" && name !== "inheritable");
   const size = `size=${tmpfsBytes(spec.limits)}`;
