@@ -14,6 +14,7 @@ import type {
   WallSpec,
 } from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
+import { Cgroups } from "../../walls/cgroup.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
 import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
@@ -21,7 +22,6 @@ import { connectGuest, fileAppears } from "../../walls/guest-socket.ts";
 import { idMapArguments } from "../../walls/id-map-arguments.ts";
 import { makeLayers, makeOwned, writableLayer } from "../../walls/layers.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
-import { Cgroups } from "./cgroup.ts";
 import { type ContainerRecord, ContainerWall } from "./container-wall.ts";
 import { canInheritDescriptors, needsDoor, ociArguments, ociConfig } from "./oci.ts";
 import { startFailure } from "./start-failure.ts";

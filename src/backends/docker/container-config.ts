@@ -25,6 +25,8 @@ export interface ContainerPlan {
   readonly labels: Labels;
   /** Folder of the links to the layers. */
   readonly links: string;
+  /** The file by which commands join a memory cgroup of their own, where they have one. */
+  readonly commandsCgroup?: string | undefined;
 }
 
 /** Where the guest makes its socket, as the host and as the sandbox see it. */
@@ -37,6 +39,9 @@ const DOOR = `${GUEST_FOLDER}/door`;
  */
 const PROGRAM = `${GUEST_FOLDER}/mounted/last/guest`;
 const WORK = `${GUEST_FOLDER}/scratch`;
+const COMMANDS_CGROUP = `${GUEST_FOLDER}/commands-cgroup`;
+/** What the guest program and file work have, where commands have memory of their own. */
+const GUEST_MIB = 128;
 
 /** Where an engine mounts files of its own, with the name servers of the host in them, or leaves empty ones. */
 export const NAME_FILES = ["etc/hosts", "etc/hostname", "etc/resolv.conf"];
@@ -72,7 +77,7 @@ export function containerConfig(plan: ContainerPlan): object {
     Cmd: [
       ...NAME_FILES.flatMap((path) => ["--hide", `/${path}`]),
       "--",
-      ...guestCommand(spec, ...channel(spec)).slice(1),
+      ...guestCommand(spec, ...channel(spec), ...commandsArguments(plan)).slice(1),
     ],
     User: "0:0",
     Env: [],
@@ -105,7 +110,8 @@ function hostConfig(plan: ContainerPlan): object {
     // SECURITY: kernel files masked, credentials in the host's global configuration covered (G-01, G-07).
     MaskedPaths: [...maskedKernelFiles(), ...MASKED_FOLDERS, ...maskedHostFolders(rootfs.hostPaths)],
     ReadonlyPaths: READ_ONLY_KERNEL_FILES,
-    Memory: limits.memMib * 1024 * 1024,
+    // SECURITY: memory that commands fill up ends commands, never the guest program: it has its own (G-08).
+    Memory: (plan.commandsCgroup === undefined ? limits.memMib : GUEST_MIB) * 1024 * 1024,
     PidsLimit: isGvisor(spec.ociRuntime) ? limits.pids * GVISOR_TASKS : limits.pids,
     NanoCpus: limits.vcpuCount * 1_000_000_000,
     ShmSize: size,
@@ -120,7 +126,7 @@ function hostConfig(plan: ContainerPlan): object {
   };
 }
 
-function mounts({ spec, idMap, name, labels, links }: ContainerPlan): object[] {
+function mounts({ spec, idMap, name, labels, links, commandsCgroup }: ContainerPlan): object[] {
   const bind = (source: string, target: string, readOnly = true) => ({
     Type: "bind",
     Source: source,
@@ -163,6 +169,7 @@ function mounts({ spec, idMap, name, labels, links }: ContainerPlan): object[] {
     // SECURITY: layers are shared between workspaces, and read-only (G-05).
     ...spec.layers.map((path, index) => bind(path, targets[index] ?? "")),
     bind(doorFolder(spec.directory), DOOR, false),
+    ...(commandsCgroup === undefined ? [] : [bind(commandsCgroup, COMMANDS_CGROUP, false)]),
     ...(idMap.kind === "single" ? [bind(workFolder(spec.directory), WORK, false)] : []),
   ];
 }
@@ -172,6 +179,9 @@ export const isGvisor = (runtime: string | undefined): boolean => runtime?.start
 /** gVisor loses a socket whose folder is unmounted; there the guest makes it, and the mount table shows nothing of the host anyway. */
 const channel = ({ ociRuntime }: WallSpec): string[] =>
   isGvisor(ociRuntime) ? ["--socket", `${DOOR}/${GUEST_SOCKET}`, NO_KEEPER] : ["--door", DOOR];
+
+const commandsArguments = ({ commandsCgroup }: ContainerPlan): string[] =>
+  commandsCgroup === undefined ? [] : ["--commands-cgroup", COMMANDS_CGROUP];
 
 /** What the engine's overlay keeps in its work folder is root's; a user could not delete the workspace unless root lets go of it. */
 const releaseArguments = (idMap: IdMap): string[] => (idMap.kind === "single" ? ["--release", WORK] : []);

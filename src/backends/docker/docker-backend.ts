@@ -22,10 +22,11 @@ import type { Rootfs } from "../../contracts/environment.ts";
 import { DockerEngine } from "../../docker-engine/engine.ts";
 import { isRefusal, refused } from "../../docker-engine/engine-failure.ts";
 import { failure } from "../../model/error-codes.ts";
+import { Cgroups } from "../../walls/cgroup.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
 import { makeOwned, makeWorkspaceLayer, writableLayer } from "../../walls/layers.ts";
-import { GUEST_SOCKET, containerConfig, doorFolder, terminalsName } from "./container-config.ts";
+import { GUEST_SOCKET, containerConfig, doorFolder, isGvisor, terminalsName } from "./container-config.ts";
 import { type DockerRecord, DockerWall } from "./docker-wall.ts";
 import { describeEngine, engineLimits, registeredRuntime } from "./engine-check.ts";
 import { readEngineRecord, removeEngineRecord, writeEngineRecord } from "./engine-record.ts";
@@ -55,6 +56,8 @@ export class DockerBackend implements Backend {
   readonly #log: Log;
   readonly #env: NodeJS.ProcessEnv;
   readonly #images: EnvironmentImages;
+  /** Found out when it is needed first. */
+  #cgroups: Cgroups | undefined;
   readonly #engines: UsableEngines;
   /** Folders of sandboxes that are being made. */
   readonly #starting = new Set<string>();
@@ -138,7 +141,12 @@ export class DockerBackend implements Backend {
     return copyLayer(writableLayer(directory), target, this.#idMap, signal);
   }
 
-  async halt(_workspaceId: string, directory: string): Promise<void> {
+  async halt(workspaceId: string, directory: string): Promise<void> {
+    await this.#end(directory);
+    if (this.#idMap.kind === "shifted") await (this.#cgroups ??= Cgroups.detect(this.#home)).remove(workspaceId);
+  }
+
+  async #end(directory: string): Promise<void> {
     const record = readEngineRecord(directory);
     if (!record) return;
     const { address, name, process } = record;
@@ -156,8 +164,8 @@ export class DockerBackend implements Backend {
 
   async remove(workspaceId: string, directory: string): Promise<void> {
     const record = readEngineRecord(directory);
+    await this.halt(workspaceId, directory);
     if (record) {
-      await this.halt(workspaceId, directory);
       await removeFromEngine(DockerEngine.at(record.address, this.#env), record.name);
     }
     removeLinks(this.#links(containerName(this.#home, workspaceId)));
@@ -191,7 +199,16 @@ export class DockerBackend implements Backend {
   ): Promise<string> {
     const labels = containerLabels(this.#home, spec.workspaceId, spec.directory);
     const image = this.#images.reference(spec.rootfs);
-    const body = containerConfig({ spec, idMap: this.#idMap, image, name, labels, links: this.#links(name) });
+    const commandsCgroup = this.#commandsCgroup(spec);
+    const body = containerConfig({
+      spec,
+      idMap: this.#idMap,
+      image,
+      name,
+      labels,
+      links: this.#links(name),
+      commandsCgroup,
+    });
     try {
       return await engine.createContainer(name, body);
     } catch (error) {
@@ -202,6 +219,13 @@ export class DockerBackend implements Backend {
       await this.#images.ensure(engine, spec.rootfs, { signal, progress: spec.progress });
       return await engine.createContainer(name, body);
     }
+  }
+
+  /** Made by root only: a user may ask the engine for a container and yet make no cgroup. gVisor's processes are none of the host's. */
+  #commandsCgroup({ workspaceId, limits, ociRuntime }: WallSpec): string | undefined {
+    if (this.#idMap.kind !== "shifted" || isGvisor(ociRuntime)) return undefined;
+    this.#cgroups ??= Cgroups.detect(this.#home);
+    return this.#cgroups.createForCommands(workspaceId, limits);
   }
 
   async #greet(

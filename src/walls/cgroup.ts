@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { accessSync, constants, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { WallLimits } from "../../contracts/backend.ts";
-import { errnoOf, messageOf } from "../../base/errors.ts";
-import type { LimitHealth } from "../../model/health.ts";
+import { errnoOf, messageOf } from "../base/errors.ts";
+import type { LimitHealth } from "../model/health.ts";
 
 /**
  * Memory, process and cpu limits through the host's cgroups, version 1 or 2, as far as they let us. One cgroup per workspace and
@@ -18,6 +17,12 @@ type Controller = (typeof CONTROLLERS)[number];
  * milliseconds; version 2 has no such file for a cgroup with a memory limit.
  */
 const JOIN_FILE = { 1: "tasks", 2: "cgroup.procs" } as const;
+
+export interface CgroupLimits {
+  readonly vcpuCount: number;
+  readonly memMib: number;
+  readonly pids: number;
+}
 
 interface Hierarchy {
   readonly version: 1 | 2;
@@ -58,7 +63,7 @@ export class Cgroups {
         const trial = cgroups.#directory(hierarchy, `probe-${process.pid}`);
         cgroups.#make(hierarchy, trial);
         try {
-          writeLimit(controller, hierarchy.version, trial, { vcpuCount: 1, memMib: 64, pids: 16, diskMib: undefined });
+          writeLimit(controller, hierarchy.version, trial, { vcpuCount: 1, memMib: 64, pids: 16 });
         } finally {
           rmdirSync(trial);
           removeUnused(dirname(trial));
@@ -91,7 +96,7 @@ export class Cgroups {
   }
 
   /** Makes the workspace's cgroups with their limits. */
-  create(workspaceId: string, limits: WallLimits, commandsApart = false): CgroupJoins {
+  create(workspaceId: string, limits: CgroupLimits, commandsApart = false): CgroupJoins {
     const joins = new Set<string>();
     let commands: string | undefined;
     for (const [controller, hierarchy] of this.#hierarchies) {
@@ -102,6 +107,16 @@ export class Cgroups {
       else commands = makeCommandsGroup(directory, hierarchy.version, limits);
     }
     return { joins: [...joins], commands };
+  }
+
+  /** A memory cgroup for commands alone, where an engine has made those of the sandbox; gives the file to join it by, or nothing where commands cannot be apart. */
+  createForCommands(workspaceId: string, limits: CgroupLimits): string | undefined {
+    const hierarchy = this.#hierarchies.get("memory");
+    if (!hierarchy || !this.canSetCommandsApart) return undefined;
+    const directory = this.#directory(hierarchy, workspaceId);
+    this.#make(hierarchy, directory);
+    writeLimit("memory", hierarchy.version, directory, limits);
+    return join(directory, JOIN_FILE[hierarchy.version]);
   }
 
   /** Host pids of every process in the workspace's cgroups. */
@@ -219,7 +234,7 @@ function parseMount(line: string): { point: string; type: string; options: strin
 }
 
 /** SECURITY: memory that commands fill up ends commands, never the guest program, which has a share that they cannot take (G-08). */
-function makeCommandsGroup(directory: string, version: 1 | 2, limits: WallLimits): string {
+function makeCommandsGroup(directory: string, version: 1 | 2, limits: CgroupLimits): string {
   const commands = join(directory, COMMANDS);
   mkdirSync(commands, { recursive: true });
   writeLimit("memory", version, directory, { ...limits, memMib: limits.memMib + GUEST_MIB });
@@ -229,7 +244,7 @@ function makeCommandsGroup(directory: string, version: 1 | 2, limits: WallLimits
 
 const CPU_PERIOD_US = 100_000;
 
-function writeLimit(controller: Controller, version: 1 | 2, directory: string, limits: WallLimits): void {
+function writeLimit(controller: Controller, version: 1 | 2, directory: string, limits: CgroupLimits): void {
   const write = (file: string, value: string | number) => writeFileSync(join(directory, file), String(value));
   const bytes = limits.memMib * 1024 * 1024;
   const quota = limits.vcpuCount * CPU_PERIOD_US;
