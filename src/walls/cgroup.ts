@@ -40,8 +40,8 @@ export interface CgroupJoins {
 
 /** Name of the cgroup below a workspace's in which its commands are. */
 const COMMANDS = "commands";
-/** What the guest program and file work have beside the memory of commands. */
-const GUEST_MIB = 32;
+/** What the guest program and file work may take beside the memory of commands: most of it is for the logs of services and shells. */
+const GUEST_MIB = 256;
 
 export class Cgroups {
   readonly #group: string;

@@ -41,7 +41,7 @@ const PROGRAM = `${GUEST_FOLDER}/mounted/last/guest`;
 const WORK = `${GUEST_FOLDER}/scratch`;
 const COMMANDS_CGROUP = `${GUEST_FOLDER}/commands-cgroup`;
 /** What the guest program and file work have, where commands have memory of their own. */
-const GUEST_MIB = 128;
+const GUEST_MIB = 256;
 
 /** Where an engine mounts files of its own, with the name servers of the host in them, or leaves empty ones. */
 export const NAME_FILES = ["etc/hosts", "etc/hostname", "etc/resolv.conf"];
