@@ -12,6 +12,7 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   live: "Backend vm only",
   offset: "A next_offset",
   output_path: "New path on the host",
+  links: "Links that lead out; default refuse",
   path: "Under /workspace",
   secret_env: "Secret name to variable",
   seed_path: "Folder, git checkout or tar on the host",

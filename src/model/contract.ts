@@ -68,7 +68,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "workspace file read": { positionals: ["ID", "PATH"], flags: ["--max-bytes", "--content-only"] },
   "workspace file write": { positionals: ["ID", "PATH"], flags: ["--text", "--text-file"] },
   "workspace diff": { positionals: ["ID"], flags: [] },
-  "workspace export": { positionals: ["ID", "PATH"], flags: ["--output"], required: ["--output HOST_PATH"] },
+  "workspace export": { positionals: ["ID", "PATH"], flags: ["--output", "--links"], required: ["--output HOST_PATH"] },
   "workspace patch apply": { positionals: ["ID"], flags: ["--patch", "--patch-file"] },
   "workspace sync push": { positionals: ["ID", "HOST_PATH"], flags: ["--dest"] },
   "workspace snapshot create": { positionals: ["ID", "NAME"], flags: ["--live"] },

@@ -60,7 +60,9 @@ async function writeTar(live: LiveWorkspace, file: string, output: string): Prom
 async function writeImage(live: LiveWorkspace, file: string, scratch: string): Promise<void> {
   const files = await live.files();
   const tree = join(scratch, "tree");
-  const { bytes, entries } = await writeExport(withinRoom(files.treeOut("workspace", ""), roomFor(scratch)), tree);
+  const items = withinRoom(files.treeOut("workspace", ""), roomFor(scratch));
+  // In the image the links are those of the image.
+  const { bytes, entries } = await writeExport(items, tree, { links: "keep" });
   const size = Math.max(IMAGE_MIN_BYTES, Math.ceil((bytes + entries * 4096) * IMAGE_SLACK));
   try {
     await run("mke2fs", ["-q", "-t", "ext4", "-d", tree, file, `${Math.ceil(size / 1024)}k`], {

@@ -5,7 +5,9 @@ import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
 import { removeTree } from "../base/remove-tree.ts";
 import { failure } from "../model/error-codes.ts";
+import type { LinkPolicy } from "../model/files.ts";
 import type { ArtifactType } from "../model/names.ts";
+import { ExportLinks } from "./export-links.ts";
 
 /** What comes out of a sandbox, as far as it is needed here. Nothing of it is trusted. */
 export interface ExportItem {
@@ -22,6 +24,8 @@ export interface ExportItem {
 export interface ExportOptions {
   readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** What becomes of links that lead out of the export; `refuse` when not given. */
+  readonly links?: LinkPolicy | undefined;
   /** Where it is built, on the same file system; removed by whoever gave it. Without one, a folder beside the output. */
   readonly scratch?: string | undefined;
 }
@@ -30,6 +34,8 @@ export interface WrittenExport {
   readonly artifactType: ArtifactType;
   readonly entries: number;
   readonly bytes: number;
+  /** Links that led out and were left out. */
+  readonly skippedLinks: number;
 }
 
 /** Of all paths together: they are remembered until the end. */
@@ -68,6 +74,7 @@ class ExportWriter {
   /** Paths written so far, one byte a character; true for folders. */
   readonly #written = new Map<string, boolean>();
   readonly #folders: { path: Buffer; mode: number; mtimeNs: bigint }[] = [];
+  readonly #links = new ExportLinks((path) => this.#written.get(path) === true);
   #type: ArtifactType | undefined;
   #bytes = 0;
   #pathBytes = 0;
@@ -92,11 +99,30 @@ class ExportWriter {
   async finish(): Promise<WrittenExport> {
     this.#checkSignal();
     if (this.#type === undefined) throw failure("GUEST_PROTOCOL", "Cannot export: the sandbox sent nothing");
+    const skippedLinks = await this.#settleLinks();
     for (const { path, mode, mtimeNs } of this.#folders.reverse()) {
       await fs.chmod(path, (mode & 0o777) | 0o700);
       await fs.utimes(path, seconds(mtimeNs), seconds(mtimeNs));
     }
-    return { artifactType: this.#type, entries: this.#written.size, bytes: this.#bytes };
+    const entries = this.#written.size - skippedLinks;
+    return { artifactType: this.#type, entries, bytes: this.#bytes, skippedLinks };
+  }
+
+  /**
+   * SECURITY: whoever follows a link in an export reads and writes the host with the user's rights, so one that leads out is taken only by who asks for
+   * it (G-12). Returns how many were left out.
+   */
+  async #settleLinks(): Promise<number> {
+    const { links = "refuse" } = this.#options;
+    let skipped = 0;
+    if (links === "keep") return skipped;
+    for await (const { path, target } of this.#links.leadingOut()) {
+      this.#checkSignal();
+      if (links === "refuse" || path === "") throw leadsOut(path, target);
+      await fs.unlink(this.#absolute(path));
+      skipped += 1;
+    }
+    return skipped;
   }
 
   /**
@@ -123,13 +149,21 @@ class ExportWriter {
       if (!this.#written.get(parts.slice(0, -1).join("/"))) throw refused(item, "it is in no folder of the export");
     }
     this.#written.set(key, item.type === "directory");
-    return key === "" ? this.#root : Buffer.concat([this.#root, Buffer.from("/"), item.pathBytes]);
+    return this.#absolute(key);
+  }
+
+  #absolute(key: string): Buffer {
+    return key === "" ? this.#root : Buffer.concat([this.#root, Buffer.from(`/${key}`, "latin1")]);
   }
 
   /** The target is text, kept as it is and never followed. */
   async #writeLink(path: Buffer, item: ExportItem): Promise<void> {
     if (item.linkTargetBytes.length === 0 || item.linkTargetBytes.includes(0))
       throw refused(item, "its target is no path");
+    const [link, target] = [item.pathBytes.toString("latin1"), item.linkTargetBytes.toString("latin1")];
+    this.#links.add(link, target);
+    // Known before all of the export has been written.
+    if ((this.#options.links ?? "refuse") === "refuse" && target.startsWith("/")) throw leadsOut(link, target);
     await fs.symlink(item.linkTargetBytes, path);
     await fs.lutimes(path, seconds(item.mtimeNs), seconds(item.mtimeNs));
   }
@@ -260,6 +294,19 @@ function outputExists(output: string): Error {
 
 function refused(item: ExportItem, reason: string): Error {
   return failure("GUEST_PROTOCOL", `Cannot export "${item.pathBytes.toString("utf8")}": ${reason}`);
+}
+
+function leadsOut(path: string, target: string): Error {
+  const [from, to] = [path, target].map((text) => Buffer.from(text, "latin1").toString("utf8"));
+  const what = path === "" ? "it" : `"${from}"`;
+  return failure(
+    "PATH_OUTSIDE_WORKSPACE",
+    `Cannot export: ${what} is a link to "${to}", which leads out of what is exported`,
+    {
+      hint: "Choose with --links (`links`): skip leaves such links out, keep takes them as they are",
+      details: { path: from, target: to },
+    },
+  );
 }
 
 function toFailure(error: unknown, output: string): unknown {

@@ -95,7 +95,7 @@ export async function writeFile(
 export async function exportPath(
   deps: Dependencies,
   live: LiveWorkspace,
-  { path, output_path: outputPath }: OperationInput<"exportWorkspace">,
+  { path, output_path: outputPath, links }: OperationInput<"exportWorkspace">,
   signal: AbortSignal | undefined,
 ): Promise<Exported> {
   const relative = toWorkspaceRelative(path);
@@ -104,8 +104,8 @@ export async function exportPath(
     throw failure("FILE_WRONG_TYPE", `Cannot export "${path}": it is no file, folder or link`);
   }
   const items = withinRoom(files.treeOut("workspace", relative, { shownPath: path, signal }), roomFor(outputPath));
-  const { artifactType } = await deps.scratch.beside(outputPath, (scratch) =>
-    writeExport(items, outputPath, { scratch, ...(signal && { signal }) }),
+  const { artifactType, skippedLinks } = await deps.scratch.beside(outputPath, (scratch) =>
+    writeExport(items, outputPath, { scratch, links, ...(signal && { signal }) }),
   );
   const exported = {
     workspace_path: toWorkspaceAbsolute(relative),
@@ -113,5 +113,5 @@ export async function exportPath(
     artifact_type: artifactType,
   };
   recordEvent(deps, live, { kind: "export", at: deps.clock.now(), ...exported });
-  return { workspace_id: live.workspaceId, ...exported };
+  return { workspace_id: live.workspaceId, ...exported, skipped_links: skippedLinks };
 }

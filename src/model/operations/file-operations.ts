@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LINK_POLICIES } from "../files.ts";
 import { path, workspaceId } from "./fields.ts";
 
 const MAX_TEXT = 67_108_864;
@@ -22,7 +23,12 @@ export const fileOperations = {
   }),
   applyWorkspacePatch: z.strictObject({ workspace_id: workspaceId, patch: z.string().min(1).max(MAX_TEXT) }),
   diffWorkspace: z.strictObject({ workspace_id: workspaceId }),
-  exportWorkspace: z.strictObject({ workspace_id: workspaceId, path, output_path: path }),
+  exportWorkspace: z.strictObject({
+    workspace_id: workspaceId,
+    path,
+    output_path: path,
+    links: z.enum(LINK_POLICIES).optional(),
+  }),
   pushWorkspaceSync: z.strictObject({ workspace_id: workspaceId, source_path: path, dest: path.optional() }),
   // Of a stopped workspace
   listWorkspaceDisk: list,
