@@ -18,7 +18,10 @@ export const SHOW_FILE_OPTIONS = {
     description: "Read no more than this (default: 65536; with --content-only the whole file)",
     parse: parseCount,
   },
-  "content-only": { type: "boolean", description: "Print the content as it is and nothing else" },
+  "content-only": {
+    type: "boolean",
+    description: "Print the whole content and nothing else, as it is unless to a terminal",
+  },
 } as const satisfies OptionSpecs;
 
 /** Reads as much as was asked for and prints it. */
@@ -38,9 +41,8 @@ export async function showFile(
     await context.print(file, () => "");
     return;
   }
-  // On a terminal it ends its line and drives nothing; piped or asked for alone, it is what is in the file.
-  const shown =
-    context.onTerminal && !contentOnly ? escapeText(file.content.replace(/([^\n])$/, "$1\n")) : file.content;
+  // On a terminal it ends its line and drives nothing, also when it is asked for alone; piped, it is what is in the file.
+  const shown = context.onTerminal ? escapeText(file.content.replace(/([^\n])$/, "$1\n")) : file.content;
   await writeAll(context.io.stdout, shown);
   if (file.truncated)
     context.note(`note: this is the beginning of ${formatBytes(file.size_bytes)}; --max-bytes shows more`);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { tool } from "./workspace-export.ts";
+import { tool } from "./tools/workspace-export.ts";
 
 it("G-12 a client of these tools cannot ask for links that lead out", () => {
   const call = (links?: string) =>
