@@ -28,7 +28,7 @@ static uint64_t send_folder(struct trail *trail, int parent, const char *name) {
 
 static uint64_t send_one(struct trail *trail, int parent, const char *name) {
   struct stat st;
-  char target[PATH_MAX] = "";
+  static char target[PATH_MAX]; /* not on the stack, which a deep tree needs */
   if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
     /* What disappears while we walk was not there; the start has to be. */
     if (errno == ENOENT && trail->length > 0) return 0;
@@ -44,6 +44,7 @@ static uint64_t send_one(struct trail *trail, int parent, const char *name) {
     close(file);
     return sent;
   }
+  target[0] = 0;
   if (S_ISLNK(st.st_mode)) place_link(parent, name, target);
   if (!S_ISLNK(st.st_mode) && !S_ISDIR(st.st_mode)) return 0;
   record_entry(&st, trail->path, target);
