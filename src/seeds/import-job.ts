@@ -66,6 +66,7 @@ async function importArchive(request: ImportRequest, control: JobControl): Promi
   const fd = openArchive(request.seedPath);
   try {
     const before = fs.fstatSync(fd);
+    if (!before.isFile()) throw new SourceChanged(path);
     const readMs = Date.now();
     const key = archiveKey(fd, before, request.owner);
     return await findOrBuild(request, control, key, null, path, async (tree) => {

@@ -5,6 +5,7 @@ import { randomName } from "../base/ids.ts";
 import { toBytePath } from "./byte-path.ts";
 import type { FreshFile } from "./fresh-files.ts";
 import type { TreeOwner } from "./seed-key.ts";
+import { SeedRoom } from "./seed-room.ts";
 import { TreeWriter } from "./tree-writer.ts";
 
 /** `seed.json`, written when the tree is whole. Paths are one byte a character. */
@@ -58,7 +59,7 @@ export class SeedCache {
     const folder = join(this.folder, `.tmp-${process.pid}-${randomName(10)}`);
     mkdirSync(folder, { mode: 0o700 });
     if (this.#owner.kind === "shifted") chmodSync(folder, 0o711);
-    const tree = new TreeWriter(toBytePath(join(folder, "tree")), this.#owner);
+    const tree = new TreeWriter(toBytePath(join(folder, "tree")), this.#owner, new SeedRoom(folder));
     tree.folder("", 0o755);
     return { folder, tree };
   }

@@ -108,6 +108,24 @@ describe("writeExport()", () => {
     expect(fs.readdirSync(base)).toEqual(["link", "out"]);
   });
 
+  it("makes holes of zeros, and every byte is as it came (G-15)", async () => {
+    const size = 8 * 1024 * 1024;
+    const bytes = Buffer.alloc(size);
+    bytes.write("begin", 0);
+    bytes.write("middle", 5_000_000);
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      await Promise.resolve();
+      for (let at = 0; at < size; at += 60_000) yield bytes.subarray(at, at + 60_000);
+    }
+    async function* one(): AsyncGenerator<ExportItem> {
+      await Promise.resolve();
+      yield { ...item({ path: "", size }), content: pieces() };
+    }
+    await writeExport(one(), output);
+    expect(fs.readFileSync(output).equals(bytes)).toBe(true);
+    expect(fs.statSync(output).blocks * 512).toBeLessThan(size / 8);
+  });
+
   it.each([
     ["a file", () => fs.writeFileSync(output, "kept")],
     ["an empty folder", () => fs.mkdirSync(output)],

@@ -181,7 +181,7 @@ class ExportWriter {
         this.#count(chunk.length);
         await writer.add(chunk);
       }
-      await writer.flush();
+      await writer.end();
       if (size !== item.size)
         throw refused(item, `it has ${size > item.size ? "more" : "fewer"} bytes than were announced`);
       // SECURITY: no setuid, setgid or sticky bit leaves the sandbox (G-12)
@@ -209,20 +209,40 @@ class ExportWriter {
 
 const GATHERED_BYTES = 512 * 1024;
 
-/** Chunks of a file on their way to the disk, many in one write: a write of its own costs each more than its bytes do. */
+/** Large enough for what a sandbox sends at once. */
+const ZEROS = Buffer.alloc(64 * 1024);
+const isHole = (chunk: Uint8Array): boolean =>
+  chunk.length >= 4096 && chunk.length <= ZEROS.length && ZEROS.compare(chunk, 0, chunk.length, 0, chunk.length) === 0;
+
+/**
+ * Chunks of a file on their way to the disk, many in one write: a write of its own costs each more than its bytes do. A chunk of zeros becomes a hole,
+ * as it may have been in the sandbox.
+ */
 class GatheredWrites {
   readonly #file: fs.FileHandle;
   #held: Uint8Array[] = [];
   #bytes = 0;
+  #at = 0;
 
   constructor(file: fs.FileHandle) {
     this.#file = file;
   }
 
   async add(chunk: Uint8Array): Promise<void> {
+    if (isHole(chunk)) {
+      await this.flush();
+      this.#at += chunk.length;
+      return;
+    }
     this.#held.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes >= GATHERED_BYTES) await this.flush();
+  }
+
+  /** A hole at the end is only a size. */
+  async end(): Promise<void> {
+    await this.flush();
+    await this.#file.truncate(this.#at);
   }
 
   async flush(): Promise<void> {
@@ -231,7 +251,8 @@ class GatheredWrites {
     this.#held = [];
     this.#bytes = 0;
     while (left > 0) {
-      const { bytesWritten } = await this.#file.writev(rest);
+      const { bytesWritten } = await this.#file.writev(rest, this.#at);
+      this.#at += bytesWritten;
       left -= bytesWritten;
       if (left > 0) rest = [Buffer.concat(rest).subarray(bytesWritten)];
     }

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { ClocheError, isClocheError, messageOf } from "../base/errors.ts";
+import { readPlainFile } from "../base/read-plain-file.ts";
 import { failure } from "../model/error-codes.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { Redactor } from "../policy/redactor.ts";
@@ -83,7 +83,7 @@ export function readSecrets(given: readonly GivenSecret[] | undefined): {
 function readSecretFile(name: string, path: string): string {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    bytes = readPlainFile(path, MAX_BYTES + 2); // and an editor's last newline
   } catch (error) {
     throw failure("SECRET_INVALID", `Cannot read secret "${name}": ${messageOf(error)}`, {
       hint: "Give a file that you can read",
