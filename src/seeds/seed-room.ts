@@ -33,7 +33,7 @@ export class SeedRoom {
     if (full || crowded) {
       throw failure(
         "DISK_FULL",
-        "Cannot import the seed: too little of the disk would be left free where the cache is",
+        "Cannot import the seed: no space is left where the cache is, but for the part that stays free",
       );
     }
   }

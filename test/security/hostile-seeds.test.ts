@@ -133,7 +133,7 @@ describe("G-15 an import does not take the last of the host's disk", () => {
 
   const full = {
     code: "DISK_FULL",
-    message: expect.stringContaining("too little of the disk would be left") as string,
+    message: expect.stringContaining("but for the part that stays free") as string,
   };
   const content = (mib: number) => Buffer.alloc(mib * MIB, "x");
 

@@ -6,7 +6,7 @@ export const tool = defineTool({
   name: "workspace_export",
   description: "Copy a file or folder out to a new path on the host.",
   // SECURITY: a link that leads out is never put on the host by who has these tools alone (G-12)
-  input: OPERATIONS.exportWorkspace.extend({ links: z.enum(["refuse", "skip"]).optional() }),
+  input: OPERATIONS.exportWorkspace.extend({ links: z.literal("skip").optional() }),
   output: z.object({ workspace_path: z.string(), output_path: z.string(), artifact_type: z.string() }),
   annotations: ADDS,
   run: ({ workspace_id: id, path, output_path: output, links }, { cloche, signal }) =>
