@@ -1,11 +1,11 @@
-# The whole life of the project in six targets. Every one sets up what it needs.
+# The whole life of the project in a few targets. Every one sets up what it needs.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 GUEST := build/guest/cloche-guest
 SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts')
 
-.PHONY: help setup build check test demo bench clean
+.PHONY: help setup build check test torture demo bench clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 30
@@ -42,6 +42,11 @@ test: ## Set up what the tests need, check, and run them all
 	@scripts/setup --tests
 	@$(MAKE) --no-print-directory check
 	@scripts/run-tests
+
+torture: ## Play random steps on workspaces beside plain folders (STEPS, SEED, BACKEND=container,docker,vm)
+	@scripts/setup --tests
+	@$(MAKE) --no-print-directory build
+	@STEPS="$(or $(STEPS),1000)" SEED="$(SEED)" BACKEND="$(or $(BACKEND),container)" node_modules/.bin/vitest run --project sandbox test/model
 
 bench: ## Measure beside the peers, in one run; table on stdout, JSON in bench/results/
 	@scripts/setup --bench

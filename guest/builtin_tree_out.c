@@ -28,7 +28,7 @@ static uint64_t send_folder(struct trail *trail, int parent, const char *name) {
 
 static uint64_t send_one(struct trail *trail, int parent, const char *name) {
   struct stat st;
-  char target[PATH_MAX] = "";
+  static char target[PATH_MAX]; /* not on the stack, which a deep tree needs */
   if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
     /* What disappears while we walk was not there; the start has to be. */
     if (errno == ENOENT && trail->length > 0) return 0;
@@ -39,11 +39,13 @@ static uint64_t send_one(struct trail *trail, int parent, const char *name) {
     if (file < 0 && errno == ENOENT) return 0;
     if (file < 0) give_up_on("Cannot read", trail->path);
     record_entry(&st, trail->path, "");
-    uint64_t sent = contents_send(file, 0, UINT64_MAX, trail->path);
+    /* No more than was announced: what is written meanwhile is not there yet. */
+    uint64_t sent = contents_send(file, 0, size_of(&st), trail->path);
     record_file_end();
     close(file);
     return sent;
   }
+  target[0] = 0;
   if (S_ISLNK(st.st_mode)) place_link(parent, name, target);
   if (!S_ISLNK(st.st_mode) && !S_ISDIR(st.st_mode)) return 0;
   record_entry(&st, trail->path, target);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "builtin.h"
+#include "commands_cgroup.h"
 #include "descriptors.h"
 #include "execute.h"
 #include "harden.h"
@@ -63,7 +64,9 @@ static void arrange_descriptors(const struct command *c, int status_fd) {
 void command_main(const struct command *c, int status_fd) {
   pid_t parent = getppid();
   setsid();
+  bool joined = c->builtin || commands_cgroup_join();
   arrange_descriptors(c, status_fd);
+  if (!joined) fail("Cannot join the cgroup of commands", NULL);
   if (c->terminal && ioctl(0, TIOCSCTTY, 0) != 0) fail("Cannot take the terminal", NULL);
   reset_signals();
   umask(022);

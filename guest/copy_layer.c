@@ -15,11 +15,14 @@
 #include <unistd.h>
 
 #include "copy_file.h"
-#include "folder.h"
+#include "descent.h"
 #include "idmap.h"
 #include "launcher.h"
 #include "layer_place.h"
+#include "layer_walk.h"
 #include "room.h"
+#include "shelf.h"
+#include "twins.h"
 
 #define BLOCK_BYTES 512u /* of `st_blocks`, whatever the disk has */
 
@@ -31,43 +34,56 @@ struct copy_options {
   int to;
 };
 
-enum outcome { COPIED, CHANGED };
-
 static uint64_t total;
+static struct descent target;
 
-static void copy_below(int from, int to, const char *name, unsigned depth);
-
-static enum outcome copy_folder(int from, int to, const char *name, unsigned depth) {
-  int source = place_open(from, name, O_DIRECTORY);
-  if (source < 0 && place_was_swapped()) return CHANGED;
-  if (source < 0) fail("cannot open the folder %s", name);
+static void enter_folder(int folder, const char *name) {
+  (void)folder;
+  if (!*name) return; /* the layer itself, which is there */
+  int to = descent_here(&target);
+  room_take(to, ROOM_OF_A_NAME);
   if (mkdirat(to, name, 0700) != 0) fail("cannot make the folder %s", name);
-  int target = place_open(to, name, O_DIRECTORY);
-  if (target < 0) fail("cannot open the folder %s", name);
-  copy_below(source, target, name, depth + 1);
-  close(source);
-  close(target);
-  return COPIED;
+  int below = place_open(to, name, O_DIRECTORY);
+  if (below < 0) fail("cannot open the folder %s", name);
+  descent_enter(&target, below);
 }
 
+static void leave_folder(int folder, const char *name) {
+  struct stat st;
+  int to = descent_here(&target);
+  if (!*name) shelf_clear();
+  if (fstat(folder, &st) != 0 || !copy_attributes(folder, to) || !copy_metadata(to, &st)) {
+    fail("cannot copy the folder %s", *name ? name : ".");
+  }
+  descent_leave(&target);
+}
+
+static void copy_open(int source, int to, const char *name, struct stat *st) {
+  uint64_t bytes = 0;
+  int file = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0) fail("cannot make %s", name);
+  room_take(to, (uint64_t)st->st_blocks * BLOCK_BYTES);
+  bool good = copy_content(source, file, st, &bytes) && copy_attributes(source, file) && copy_metadata(file, st);
+  if (!good || close(file) != 0) fail("cannot copy %s", name);
+  total += bytes;
+}
+
+/* SECURITY: what has many names is copied once, or a small layer would become a large one (G-15) */
 static enum outcome copy_regular(int from, int to, const char *name) {
   struct stat st;
-  uint64_t bytes = 0;
   int source = place_open(from, name, 0);
   if (source < 0 && place_was_swapped()) return CHANGED;
   if (source < 0 || fstat(source, &st) != 0) fail("cannot open %s", name);
-  if (!S_ISREG(st.st_mode)) {
-    close(source);
-    return CHANGED;
+  bool regular = S_ISREG(st.st_mode);
+  if (regular && !shelf_place(twin_of(&st), to, name)) {
+    copy_open(source, to, name, &st);
+    if (st.st_nlink > 1) {
+      (void)twin_remember(&st);
+      shelf_keep(to, name);
+    }
   }
-  int target = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (target < 0) fail("cannot make %s", name);
-  room_take(to, (uint64_t)st.st_blocks * BLOCK_BYTES);
-  bool good = copy_content(source, target, &st, &bytes) && copy_attributes(source, target) && copy_metadata(target, &st);
-  if (!good || close(target) != 0) fail("cannot copy %s", name);
   close(source);
-  total += bytes;
-  return COPIED;
+  return regular ? TAKEN : CHANGED;
 }
 
 static enum outcome copy_link(int from, int to, const char *name, const struct stat *st) {
@@ -80,38 +96,18 @@ static enum outcome copy_link(int from, int to, const char *name, const struct s
   if (symlinkat(text, to, name) != 0) fail("cannot make the link %s", name);
   if (fchownat(to, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) != 0) fail("cannot copy the link %s", name);
   (void)utimensat(to, name, times, AT_SYMLINK_NOFOLLOW);
-  return COPIED;
+  return TAKEN;
 }
 
-static enum outcome try_copy(int from, int to, const char *name, unsigned depth) {
-  struct stat st;
-  if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
-    if (errno == ENOENT) return COPIED;
-    fail("cannot look at %s", name);
-  }
+static enum outcome take(int from, const char *name, const struct stat *st) {
+  int to = descent_here(&target);
   room_take(to, ROOM_OF_A_NAME);
-  if (S_ISDIR(st.st_mode)) return copy_folder(from, to, name, depth);
-  if (S_ISREG(st.st_mode)) return copy_regular(from, to, name);
-  if (S_ISLNK(st.st_mode)) return copy_link(from, to, name, &st);
+  if (S_ISREG(st->st_mode)) return copy_regular(from, to, name);
+  if (S_ISLNK(st->st_mode)) return copy_link(from, to, name, st);
   /* A whiteout, which any user may make; sockets and pipes mean nothing without who made them. */
-  bool whiteout = S_ISCHR(st.st_mode) && st.st_rdev == makedev(0, 0);
+  bool whiteout = S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0);
   if (whiteout && mknodat(to, name, S_IFCHR, makedev(0, 0)) != 0) fail("cannot mark %s as removed", name);
-  return COPIED;
-}
-
-static void copy_below(int from, int to, const char *shown, unsigned depth) {
-  struct names names;
-  struct stat st;
-  if (depth > PLACE_DEPTH) {
-    errno = ENAMETOOLONG;
-    fail("cannot copy %s: folders are nested too deeply", shown);
-  }
-  if (!names_read(from, &names)) fail("cannot read the folder %s", shown);
-  for (size_t i = 0; i < names.count; i++) {
-    for (int tried = 0; tried < PLACE_TRIES && try_copy(from, to, names.list[i], depth) == CHANGED;) tried++;
-  }
-  names_free(&names);
-  if (fstat(from, &st) != 0 || !copy_attributes(from, to) || !copy_metadata(to, &st)) fail("cannot copy the folder %s", shown);
+  return TAKEN;
 }
 
 /* By the user, who alone may pass the folders above. */
@@ -152,7 +148,9 @@ int copy_layer_main(int argc, char **argv) {
   /* By the sandbox's root, who alone may look into what the sandbox has closed. */
   options.from = place_reopen(options.from, options.from_path);
   options.to = place_reopen(options.to, options.to_path);
-  copy_below(options.from, options.to, ".", 0);
+  descent_enter(&target, options.to);
+  shelf_open(options.to);
+  layer_walk(options.from, &(struct layer_visitor){enter_folder, leave_folder, take});
   if (printf("%llu\n", (unsigned long long)total) < 0 || fflush(stdout) != 0) fail("cannot tell the size");
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "enter.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -96,6 +97,16 @@ static char *listen_in(const char *door, const struct id_map *map) {
   return keep_text(number);
 }
 
+/* Opened as the host's root, who may let processes join it; the guest program could not. */
+static char *open_cgroup(const char *path) {
+  char number[16];
+  int fd = open(path, O_WRONLY); /* without close-on-exec */
+  if (fd < 0) fail("cannot open %s", path);
+  hide(path);
+  snprintf(number, sizeof number, "%d", fd);
+  return keep_text(number);
+}
+
 struct enter_options {
   struct id_map map;
   char *program;
@@ -134,6 +145,9 @@ int enter_main(int argc, char **argv) {
     } else if (strcmp(*word, "--door") == 0) {
       *word = "--listen-fd";
       word[1] = listen_in(word[1], &o.map);
+    } else if (strcmp(*word, "--commands-cgroup") == 0) {
+      *word = "--commands-fd";
+      word[1] = open_cgroup(word[1]);
     }
   }
   hide(o.program);

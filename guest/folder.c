@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "records.h"
 
 static int by_bytes(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -64,6 +65,10 @@ void names_free(struct names *names) {
   for (size_t i = 0; i < names->count; i++) free(names->list[i]);
   free(names->list);
   *names = (struct names){0};
+}
+
+bool trail_fits(const struct trail *trail, const char *name) {
+  return trail->length + strlen(name) + 1 <= MAX_PATH_BYTES && trail->depth < TRAIL_DEPTH;
 }
 
 size_t trail_enter(struct trail *trail, const char *name) {

@@ -19,7 +19,7 @@ void names_unite(struct names *names);
 void names_free(struct names *names);
 
 #define TRAIL_BYTES 65536
-#define TRAIL_DEPTH 1000
+#define TRAIL_DEPTH 2048 /* half of MAX_PATH_BYTES: no path that can be told is deeper */
 
 /* Where a walk is, relative to where it began. */
 struct trail {
@@ -28,6 +28,8 @@ struct trail {
   unsigned depth;
 };
 
+/* Whether a path with that name below the trail is one that a record can tell. */
+bool trail_fits(const struct trail *trail, const char *name);
 /* Appends a name and returns the length to go back to. Gives up when it is too long or too deep. */
 size_t trail_enter(struct trail *trail, const char *name);
 void trail_leave(struct trail *trail, size_t length);

@@ -17,6 +17,9 @@
 
 #define LAST_CAPABILITY 63
 #define OWN_DESCRIPTORS 65536
+/* Where the sandbox has one id, which is that of the user who runs it. Descriptors on their way through sockets are counted by user, up to the sender's limit and a message of 253 more: of
+ * the 1024 that a program of the user usually has, some are left. */
+#define SHARED_DESCRIPTORS 640
 
 static struct rlimit descriptor_limit;
 
@@ -66,6 +69,8 @@ void harden_self(void) {
   /* SECURITY: what is not needed is not there to be abused (G-06) */
   (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   keep_bounding(kept_mask());
+  /* SECURITY: programs of the user keep some of what is counted for the user (G-26) */
+  if (!harden_can_change_user() && descriptor_limit.rlim_max > SHARED_DESCRIPTORS) descriptor_limit.rlim_max = SHARED_DESCRIPTORS;
   uint64_t permitted;
   if (get_permitted(&permitted)) (void)set_capabilities(permitted & kept_mask());
   /* SECURITY: commands can neither ptrace this program nor read its memory (G-08) */
@@ -107,7 +112,8 @@ static bool set_limit(uint32_t resource, struct rlimit wanted) {
 }
 
 bool harden_limits(const struct command *c) {
-  struct rlimit none = {0};
+  /* SECURITY: one byte and not none: the kernel gives the memory of a process that may leave none to the host's own collector, if it has one (G-17) */
+  struct rlimit none = {.rlim_cur = 1, .rlim_max = 1};
   if (descriptor_limit.rlim_max > 0 && !set_limit(RLIMIT_NOFILE, descriptor_limit)) return false;
   if (!set_limit(RLIMIT_CORE, none)) return false;
   for (unsigned i = 0; i < c->rlimit_count; i++) {
@@ -138,7 +144,7 @@ bool harden_become(uid_t uid, gid_t gid, bool shielded) {
   return became;
 }
 
-static bool drop_to(uint64_t wanted) {
+bool harden_keep_only(uint64_t wanted) {
   (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   uint64_t left;
   if (!get_permitted(&left) || !set_capabilities(left & wanted) || !get_permitted(&left)) return false;
@@ -147,6 +153,6 @@ static bool drop_to(uint64_t wanted) {
   return dropped;
 }
 
-bool harden_drop_all(void) { return drop_to(0); }
+bool harden_drop_all(void) { return harden_keep_only(0); }
 
-bool harden_drop_all_but_reading(void) { return drop_to(UINT64_C(1) << CAP_DAC_OVERRIDE); }
+bool harden_drop_all_but_reading(void) { return harden_keep_only(UINT64_C(1) << CAP_DAC_OVERRIDE); }

@@ -3,12 +3,15 @@
 #define CLOCHE_HARDEN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "command.h"
 
 /* Leaves the guest program only what it needs, and remembers its descriptor limit for commands. */
 void harden_self(void);
+/* Leaves the caller only these capabilities, of those that it has. False with errno. */
+bool harden_keep_only(uint64_t capabilities);
 /* True when commands can have a user other than the guest program's. */
 bool harden_can_change_user(void);
 

@@ -15,11 +15,13 @@
 #include <unistd.h>
 
 #include "bounds.h"
+#include "commands_cgroup.h"
 #include "complain.h"
 #include "connection.h"
 #include "descendants.h"
 #include "dispatch.h"
 #include "harden.h"
+#include "keeper.h"
 #include "lifecycle.h"
 #include "listener.h"
 #include "loop.h"
@@ -36,6 +38,7 @@ struct options {
   const char *listen_fd;
   const char *socket;
   bool stdio;
+  bool no_keeper;
   const char *workspace;
   const char *upper;
   const char *baseline;
@@ -47,6 +50,7 @@ struct options {
   char *ports[MAX_SERIAL_PORTS];
   size_t port_count;
   const char *roots_fd;
+  const char *commands_fd;
 };
 
 /* False when there is no room for one more. */
@@ -65,11 +69,15 @@ static bool parse_options(int argc, char **argv, struct options *o) {
     const char **value;
   } table[] = {{"--listen-fd", &o->listen_fd}, {"--socket", &o->socket},     {"--workspace", &o->workspace},
                {"--upper", &o->upper},         {"--baseline", &o->baseline}, {"--hostname", &o->hostname},
-               {"--roots-fd", &o->roots_fd}};
+               {"--roots-fd", &o->roots_fd},    {"--commands-fd", &o->commands_fd}};
   for (int i = 1; i < argc; i++) {
     size_t at = 0;
     if (strcmp(argv[i], "--stdio") == 0) {
       o->stdio = true;
+      continue;
+    }
+    if (strcmp(argv[i], "--no-keeper") == 0) {
+      o->no_keeper = true;
       continue;
     }
     if (strcmp(argv[i], "--mask") == 0 && i + 1 < argc) {
@@ -171,6 +179,11 @@ static bool open_folders(const struct options *o) {
   return !o->roots_fd || (fd >= 0 && machine_roots_receive(fd, identify));
 }
 
+static bool adopt_commands_cgroup(const struct options *o) {
+  int fd = o->commands_fd ? parse_descriptor(o->commands_fd) : -1;
+  return !o->commands_fd || (fd >= 0 && commands_cgroup_adopt(fd));
+}
+
 static bool open_channel(const struct options *o) {
   if (o->stdio) return open_stdio();
   if (o->socket) return listener_bind(o->socket);
@@ -196,7 +209,7 @@ int init_main(int argc, char **argv) {
   prctl(PR_SET_DUMPABLE, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGPIPE, SIG_IGN);
-  if (!open_folders(&o)) return 1;
+  if (!open_folders(&o) || !adopt_commands_cgroup(&o)) return 1;
   bring_loopback_up();
   /* SECURITY: the kernel is the host's, so what its files tell of the host stays out (G-07) */
   if (!mask_paths(o.masks, o.mask_count)) {
@@ -211,8 +224,12 @@ int init_main(int argc, char **argv) {
     return 1;
   }
   if (chdir("/") != 0) complain("Cannot enter \"/\": %s", strerror(errno));
-  harden_self();
   has_users = harden_can_change_user();
+  if (has_users && !o.no_keeper && !keeper_start()) {
+    complain("Cannot start the keeper of commands with secrets: %s", strerror(errno));
+    return 1;
+  }
+  harden_self();
   identify();
   if (!loop_open() || !descendants_open() || !watch_children() || !open_channel(&o) || !machine_roots_watch()) {
     complain("Cannot start: %s", strerror(errno));

@@ -10,16 +10,15 @@
 
 #include "bounds.h"
 #include "copy_file.h"
-#include "folder.h"
 #include "frame.h"
 #include "idmap.h"
 #include "launcher.h"
 #include "layer_place.h"
 #include "layer_stream.h"
+#include "layer_walk.h"
+#include "twins.h"
 
 #define AGENT 1000u /* uid and gid, the same in every sandbox */
-
-enum outcome { PACKED, CHANGED };
 
 static uint8_t pending[CHUNK_BYTES];
 static size_t pending_bytes;
@@ -138,19 +137,32 @@ static void send_content(int file, off_t size, const char *shown) {
   send_u64((uint64_t)size);
 }
 
-static void pack_below(int folder, const char *shown, unsigned depth);
-
-static enum outcome pack_folder(int parent, const char *name, unsigned depth) {
+static void enter_folder(int folder, const char *name) {
   struct stat st;
-  int folder = place_open(parent, name, O_DIRECTORY);
-  if (folder < 0 && place_was_swapped()) return CHANGED;
-  if (folder < 0 || fstat(folder, &st) != 0) fail("cannot open the folder %s", name);
+  if (fstat(folder, &st) != 0) fail("cannot look at the folder %s", *name ? name : ".");
   send_head(LAYER_FOLDER, name, &st);
-  send_attributes(folder, name);
-  pack_below(folder, name, depth + 1);
+  send_attributes(folder, *name ? name : ".");
+}
+
+static void leave_folder(int folder, const char *name) {
+  (void)folder;
+  (void)name;
   send_kind(LAYER_UP);
-  close(folder);
-  return PACKED;
+}
+
+/* SECURITY: what has many names is sent once, or a small layer would become a large one (G-15) */
+static void pack_open(int file, const char *name, const struct stat *st) {
+  uint32_t twin = twin_of(st);
+  if (twin > 0) {
+    send_kind(LAYER_TWIN);
+    send_bytes(name, strlen(name));
+    send_u32(twin);
+    return;
+  }
+  send_head(st->st_nlink > 1 ? LAYER_SHARED : LAYER_FILE, name, st);
+  send_attributes(file, name);
+  send_content(file, st->st_size, name);
+  if (st->st_nlink > 1) (void)twin_remember(st);
 }
 
 static enum outcome pack_regular(int parent, const char *name) {
@@ -159,13 +171,9 @@ static enum outcome pack_regular(int parent, const char *name) {
   if (file < 0 && place_was_swapped()) return CHANGED;
   if (file < 0 || fstat(file, &st) != 0) fail("cannot open %s", name);
   bool regular = S_ISREG(st.st_mode);
-  if (regular) {
-    send_head(LAYER_FILE, name, &st);
-    send_attributes(file, name);
-    send_content(file, st.st_size, name);
-  }
+  if (regular) pack_open(file, name, &st);
   close(file);
-  return regular ? PACKED : CHANGED;
+  return regular ? TAKEN : CHANGED;
 }
 
 static enum outcome pack_link(int parent, const char *name, const struct stat *st) {
@@ -175,49 +183,25 @@ static enum outcome pack_link(int parent, const char *name, const struct stat *s
   if (length < 0) fail("cannot read the link %s", name);
   send_head(LAYER_LINK, name, st);
   send_bytes(text, (size_t)length);
-  return PACKED;
+  return TAKEN;
 }
 
-static enum outcome try_pack(int parent, const char *name, unsigned depth) {
-  struct stat st;
-  if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
-    if (errno == ENOENT) return PACKED;
-    fail("cannot look at %s", name);
-  }
-  if (S_ISDIR(st.st_mode)) return pack_folder(parent, name, depth);
-  if (S_ISREG(st.st_mode)) return pack_regular(parent, name);
-  if (S_ISLNK(st.st_mode)) return pack_link(parent, name, &st);
+static enum outcome take(int parent, const char *name, const struct stat *st) {
+  if (S_ISREG(st->st_mode)) return pack_regular(parent, name);
+  if (S_ISLNK(st->st_mode)) return pack_link(parent, name, st);
   /* Sockets and pipes mean nothing without who made them. */
-  if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(0, 0)) {
+  if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0)) {
     send_kind(LAYER_WHITEOUT);
     send_bytes(name, strlen(name));
   }
-  return PACKED;
-}
-
-static void pack_below(int folder, const char *shown, unsigned depth) {
-  struct names names;
-  if (depth > PLACE_DEPTH) {
-    errno = ENAMETOOLONG;
-    fail("cannot send %s: folders are nested too deeply", shown);
-  }
-  if (!names_read(folder, &names)) fail("cannot read the folder %s", shown);
-  for (size_t i = 0; i < names.count; i++) {
-    for (int tried = 0; tried < PLACE_TRIES && try_pack(folder, names.list[i], depth) == CHANGED;) tried++;
-  }
-  names_free(&names);
+  return TAKEN;
 }
 
 uint64_t layer_pack(int folder, bool for_agent, void (*write)(const void *bytes, size_t count)) {
-  struct stat st;
   all_agents = for_agent;
   write_out = write;
-  if (fstat(folder, &st) != 0) fail("cannot look at the layer");
   send(LAYER_MAGIC, LAYER_MAGIC_BYTES);
-  send_head(LAYER_FOLDER, "", &st);
-  send_attributes(folder, ".");
-  pack_below(folder, ".", 0);
-  send_kind(LAYER_UP);
+  layer_walk(folder, &(struct layer_visitor){enter_folder, leave_folder, take});
   send_kind(LAYER_DONE);
   send_u64(total);
   flush();

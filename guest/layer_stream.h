@@ -5,6 +5,8 @@
  *
  *   D str name, META, ATTRIBUTES   a folder; what follows is in it until its U. The first record is the layer itself, with an empty name
  *   F str name, META, ATTRIBUTES   a file: then B (u32 length, bytes) and H (u64 bytes of a hole) as they come, and Z (u64 its size)
+ *   G as F                         the same of a file that has more names; they count from 1
+ *   S str name, u32 number         one of those names, of that G
  *   L str name, META, str target   a link
  *   W str name                     what a lower layer has under that name is gone
  *   U                              the end of a folder
@@ -26,6 +28,8 @@
 enum layer_record {
   LAYER_FOLDER = 'D',
   LAYER_FILE = 'F',
+  LAYER_SHARED = 'G',
+  LAYER_TWIN = 'S',
   LAYER_LINK = 'L',
   LAYER_WHITEOUT = 'W',
   LAYER_UP = 'U',
@@ -35,7 +39,7 @@ enum layer_record {
   LAYER_DONE = '.'
 };
 
-/* Hands the layer in that open folder to `write`, in pieces. With `for_agent`, everything belongs to the user `agent`. Gives the bytes of content.
+/* Takes over the open folder, and hands the layer in it to `write`, in pieces. With `for_agent`, everything belongs to the user `agent`. Gives the bytes of content.
  * Fails when it cannot. */
 uint64_t layer_pack(int folder, bool for_agent, void (*write)(const void *bytes, size_t count));
 

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -15,12 +16,14 @@
 
 #include "bounds.h"
 #include "copy_file.h"
+#include "descent.h"
 #include "frame.h"
 #include "idmap.h"
 #include "launcher.h"
 #include "layer_place.h"
 #include "layer_stream.h"
 #include "room.h"
+#include "shelf.h"
 
 struct meta {
   mode_t mode;
@@ -29,18 +32,14 @@ struct meta {
   struct timespec mtime;
 };
 
-struct level {
-  int folder;
-  struct meta meta;
-};
-
 static uint8_t incoming[CHUNK_BYTES];
 static size_t incoming_at;
 static size_t incoming_end;
 static uint64_t total;
 static bool one_owner;
-static struct level levels[PLACE_DEPTH + 2];
-static size_t level_count;
+static struct descent descent;
+static struct meta *metas; /* of the folders on the way, which get them when they are left */
+static size_t meta_capacity;
 static char name[NAME_MAX + 1];
 
 static void refuse(const char *what) __attribute__((noreturn));
@@ -95,8 +94,8 @@ static void receive_string(char *to, size_t room) {
 }
 
 static int here(void) {
-  if (level_count == 0) refuse("nothing to put things in");
-  return levels[level_count - 1].folder;
+  if (descent.count == 0) refuse("nothing to put things in");
+  return descent_here(&descent);
 }
 
 /* SECURITY: a name leads nowhere else (G-11) */
@@ -138,14 +137,13 @@ static void finish(int fd, const struct meta *m, const char *shown) {
   struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, m->mtime};
   /* The owner first: changing it takes bits off the mode. */
   if (!one_owner && fchown(fd, m->uid, m->gid) != 0) fail("cannot give %s its owner", shown);
-  if (fchmod(fd, m->mode) != 0 || futimens(fd, times) != 0 || close(fd) != 0) fail("cannot finish %s", shown);
+  if (fchmod(fd, m->mode) != 0 || futimens(fd, times) != 0) fail("cannot finish %s", shown);
 }
 
 static void enter_folder(int top) {
-  bool is_top = level_count == 0;
+  bool is_top = descent.count == 0;
   receive_name(is_top);
   struct meta m = receive_meta();
-  if (level_count == sizeof levels / sizeof *levels) refuse("folders are nested too deeply");
   int folder = top;
   if (!is_top) {
     if (mkdirat(here(), name, 0700) != 0) fail("cannot make the folder %s", name);
@@ -153,13 +151,20 @@ static void enter_folder(int top) {
     if (folder < 0) fail("cannot open the folder %s", name);
   }
   receive_attributes(folder);
-  levels[level_count++] = (struct level){folder, m};
+  descent_enter(&descent, folder);
+  if (descent.count > meta_capacity) {
+    meta_capacity = meta_capacity ? meta_capacity * 2 : 64;
+    metas = realloc(metas, meta_capacity * sizeof *metas);
+    if (!metas) fail("out of memory");
+  }
+  metas[descent.count - 1] = m;
 }
 
 static void leave_folder(void) {
-  struct level level = {here(), levels[level_count - 1].meta};
-  level_count--;
-  finish(level.folder, &level.meta, "a folder");
+  int folder = here();
+  if (descent.count == 1) shelf_clear();
+  finish(folder, &metas[descent.count - 1], "a folder");
+  descent_leave(&descent);
 }
 
 static void write_at(int file, const uint8_t *bytes, size_t count, off_t at) {
@@ -199,7 +204,7 @@ static void receive_content(int file) {
   }
 }
 
-static void make_file(void) {
+static void make_file(bool shared) {
   receive_name(false);
   struct meta m = receive_meta();
   int file = openat(here(), name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -207,6 +212,13 @@ static void make_file(void) {
   receive_attributes(file);
   receive_content(file);
   finish(file, &m, name);
+  if (close(file) != 0) fail("cannot finish %s", name);
+  if (shared) shelf_keep(here(), name);
+}
+
+static void make_twin(void) {
+  receive_name(false);
+  if (!shelf_place(receive_u32(), here(), name)) refuse("another name of a file that is not there");
 }
 
 static void make_link(void) {
@@ -232,16 +244,18 @@ static void unpack(int top) {
   if (memcmp(magic, LAYER_MAGIC, sizeof magic) != 0) refuse("it begins with something else");
   for (;;) {
     uint8_t kind = receive_u8();
-    if (level_count == 0 && kind != (begun ? LAYER_DONE : LAYER_FOLDER)) refuse("a record at the wrong place");
+    if (descent.count == 0 && kind != (begun ? LAYER_DONE : LAYER_FOLDER)) refuse("a record at the wrong place");
     begun = true;
     switch (kind) {
       case LAYER_FOLDER: enter_folder(top); break;
-      case LAYER_FILE: make_file(); break;
+      case LAYER_FILE: make_file(false); break;
+      case LAYER_SHARED: make_file(true); break;
+      case LAYER_TWIN: make_twin(); break;
       case LAYER_LINK: make_link(); break;
       case LAYER_WHITEOUT: make_whiteout(); break;
       case LAYER_UP: leave_folder(); break;
       case LAYER_DONE:
-        if (level_count > 0 || receive_u64() != total) refuse("it ends too early");
+        if (descent.count > 0 || receive_u64() != total) refuse("it ends too early");
         return;
       default: refuse("an unknown record");
     }
@@ -254,6 +268,7 @@ int layer_unpack_main(int argc, char **argv) {
   umask(0);
   int folder = place_enter(argv, "--to", &map);
   one_owner = map.single;
+  shelf_open(folder);
   unpack(folder);
   if (printf("%llu\n", (unsigned long long)total) < 0 || fflush(stdout) != 0) fail("cannot tell the size");
   return 0;

@@ -35,6 +35,7 @@
 #include "init.h"
 #include "launcher.h"
 #include "layer_stream.h"
+#include "machine_cgroup.h"
 #include "machine_id.h"
 #include "machine_mounts.h"
 #include "machine_port.h"
@@ -50,6 +51,7 @@ static int control = -1;
 static int guest_ports[GUEST_PORTS];
 static int guest_socket = -1;
 static pid_t guest = -1;
+static int commands_file = -1; /* by which commands join their cgroup */
 static bool has_seed;
 static unsigned long long memory_bytes = 64u << 20; /* of each folder in memory */
 
@@ -149,8 +151,8 @@ static void receive_layer(const char *number) {
 
 /* Does not return. */
 static void run_guest(int roots_socket) {
-  static char texts[GUEST_PORTS + 1][16];
-  static char *words[2 * GUEST_PORTS + 4];
+  static char texts[GUEST_PORTS + 2][16];
+  static char *words[2 * GUEST_PORTS + 6];
   size_t count = 0;
   words[count++] = "init";
   words[count++] = "--roots-fd";
@@ -160,6 +162,11 @@ static void run_guest(int roots_socket) {
     snprintf(texts[i], sizeof *texts, "%d", guest_ports[i]);
     words[count++] = "--port-fd";
     words[count++] = texts[i];
+  }
+  if (commands_file >= 0) {
+    snprintf(texts[GUEST_PORTS + 1], sizeof *texts, "%d", commands_file);
+    words[count++] = "--commands-fd";
+    words[count++] = texts[GUEST_PORTS + 1];
   }
   machine_port_leave(control);
   launcher_status = -1;
@@ -278,6 +285,7 @@ int machine_main(void) {
   write_setting("/proc/sys/vm/dirty_writeback_centisecs", "100");
   write_setting("/proc/sys/vm/dirty_expire_centisecs", "100");
   choose_memory();
+  commands_file = machine_cgroup_open();
   (void)sigaction(SIGCHLD, &action, NULL);
   build_sandbox(MACHINE_OWN_DISK);
   renew_id(); /* so that there is one to be written over */

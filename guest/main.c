@@ -3,7 +3,9 @@
 
 #include "bridge.h"
 #include "complain.h"
+#include "copy_content.h"
 #include "copy_layer.h"
+#include "cover.h"
 #include "emulator.h"
 #include "enter.h"
 #include "init.h"
@@ -11,6 +13,7 @@
 #include "lodge.h"
 #include "machine.h"
 #include "mapped.h"
+#include "remove_tree.h"
 #include "wall.h"
 
 #define VERSION "0.1.0"
@@ -23,6 +26,9 @@ int main(int argc, char **argv) {
   if (argc >= 2 && strcmp(argv[1], "bridge") == 0) return bridge_main(argc - 1, argv + 1);
   if (argc >= 2 && strcmp(argv[1], "wall") == 0) return wall_main(argc - 1, argv + 1);
   if (argc >= 2 && strcmp(argv[1], "copy-layer") == 0) return copy_layer_main(argc - 1, argv + 1);
+  if (argc >= 2 && strcmp(argv[1], "remove") == 0) return remove_tree_main(argc - 1, argv + 1);
+  if (argc >= 2 && strcmp(argv[1], "cover") == 0) return cover_main(argc - 1, argv + 1);
+  if (argc == 2 && strcmp(argv[1], "copy-content") == 0) return copy_content_main();
   if (argc >= 2 && strcmp(argv[1], "lodge") == 0) return lodge_main(argc - 1, argv + 1);
   if (argc >= 2 && strcmp(argv[1], "layer-pack") == 0) return layer_pack_main(argc - 1, argv + 1);
   if (argc >= 2 && strcmp(argv[1], "layer-unpack") == 0) return layer_unpack_main(argc - 1, argv + 1);
@@ -31,6 +37,6 @@ int main(int argc, char **argv) {
     puts("cloche-guest " VERSION);
     return 0;
   }
-  complain("Usage: cloche-guest init|machine|emulator|mapped|enter|wall|copy-layer|layer-pack|layer-unpack|lodge|bridge|--version");
+  complain("Usage: cloche-guest init|machine|emulator|mapped|enter|wall|cover|copy-layer|copy-content|remove|layer-pack|layer-unpack|lodge|bridge|--version");
   return 2;
 }

@@ -19,8 +19,9 @@ static const struct {
     {"max_inotify_watches", "65536"},
     {"max_fanotify_groups", "4"},
     {"max_fanotify_marks", "8192"},
+    /* One for each command that may run, should all of them get secrets, and what the wall needs. */
+    {"max_user_namespaces", "1032"},
     /* The wall itself makes one or two of each; commands cannot make any. */
-    {"max_user_namespaces", "8"},
     {"max_mnt_namespaces", "8"},
     {"max_pid_namespaces", "8"},
     {"max_net_namespaces", "8"},

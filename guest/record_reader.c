@@ -97,12 +97,18 @@ void next_text(char text[PATH_MAX]) {
   if (strlen(text) != length) give_up(EINVAL, "A path in the records holds a NUL");
 }
 
+/* Also of a time before 1970: nanoseconds count forward from a second. */
+static struct timespec time_of(int64_t ns) {
+  const int64_t second = 1000000000;
+  int64_t rest = ns % second;
+  return (struct timespec){.tv_sec = (time_t)(ns / second - (rest < 0)), .tv_nsec = (long)(rest < 0 ? rest + second : rest)};
+}
+
 void next_member(struct member *member) {
   next_exactly(&member->type, 1);
   member->mode = next_length() & 07777;
   (void)next_number();
-  uint64_t mtime = next_number();
-  member->mtime = (struct timespec){.tv_sec = (time_t)(mtime / 1000000000u), .tv_nsec = (long)(mtime % 1000000000u)};
+  member->mtime = time_of((int64_t)next_number());
   next_text(member->path);
   next_text(member->target);
 }

@@ -70,12 +70,19 @@ static void check_path(const char *path) {
   if (length > MAX_PATH_BYTES) give_up(ENAMETOOLONG, "A path below \"%.100s…\" is longer than %u bytes", path, MAX_PATH_BYTES);
 }
 
+/* What is too far from 1970 for the nanoseconds of a number is told as far as they go. */
+static int64_t nanoseconds(struct timespec t) {
+  const int64_t second = 1000000000;
+  if (t.tv_sec >= INT64_MAX / second) return INT64_MAX;
+  if (t.tv_sec <= INT64_MIN / second) return INT64_MIN;
+  return t.tv_sec * second + t.tv_nsec;
+}
+
 void record_entry(const struct stat *st, const char *path, const char *link_target) {
   uint8_t head[22];
   check_path(path);
-  uint64_t mtime = st->st_mtim.tv_sec < 0 ? 0 : (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
   uint8_t *at = put_u32(put_u8(put_u8(head, 'E'), type_of(st->st_mode)), st->st_mode & 07777);
-  put_u64(put_u64(at, size_of(st)), mtime);
+  put_u64(put_u64(at, size_of(st)), (uint64_t)nanoseconds(st->st_mtim));
   out(head, sizeof head);
   out_string(path, strlen(path));
   out_string(link_target, strlen(link_target));

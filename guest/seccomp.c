@@ -6,6 +6,8 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -123,9 +125,10 @@ static void skip_if_equal(uint32_t value, uint8_t count) {
 /* The kernel looks at the lower half of these arguments only, so the filter does too. */
 static size_t argument(unsigned number) { return offsetof(struct seccomp_data, args) + 8u * number; }
 
-static void check_clone(void) {
-  only_if(BPF_JEQ, SYS_clone, 4);
+static void check_clone(bool by_keeper) {
+  only_if(BPF_JEQ, SYS_clone, by_keeper ? 5 : 4);
   load(argument(0));
+  if (by_keeper) skip_if_equal(KEEPER_CLONE, 2);
   only_if(BPF_JSET, NEW_NAMESPACES, 1);
   give_error(EPERM);
   give(SECCOMP_RET_ALLOW);
@@ -242,7 +245,7 @@ static void build(enum seccomp_purpose purpose) {
     check_caller_only(SYS_sched_setaffinity);
     check_owners();
   }
-  check_clone();
+  check_clone(purpose == SECCOMP_KEEPER);
   check_ioctl(purpose == SECCOMP_EMULATOR);
   check_families(SYS_socket);
   check_families(SYS_socketpair);

@@ -51,7 +51,7 @@ static pid_t fork_command(const struct command *command, int status_fd) {
   return clone(run_command, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &start);
 }
 
-static void shim_main(const struct command *command, int status_fd, pid_t parent) {
+void shim_main(const struct command *command, int status_fd, pid_t parent) {
   prctl(PR_SET_NAME, "cloche-shim");
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);

@@ -17,6 +17,8 @@ struct shim_report {
 };
 
 void shim_send(int fd, enum shim_report_kind kind, int32_t value, const char *message);
+/* What a shim does once it is forked, a child of `parent`: forks the command, and stays as long as anything of it is there. Does not return. */
+void shim_main(const struct command *command, int status_fd, pid_t parent) __attribute__((noreturn));
 /* Forks the shim and, below it, the command. Returns the shim's pid, or -1 with errno. */
 pid_t shim_fork(const struct command *command, int status_fd);
 /* Forks a builtin, which makes no process of its own and so needs no shim. Returns its pid, or -1 with errno. */

@@ -9,28 +9,15 @@
 
 #include "attach.h"
 #include "bounds.h"
-#include "command.h"
 #include "input.h"
+#include "keeper.h"
 #include "lifecycle.h"
 #include "output.h"
 #include "process.h"
+#include "request.h"
 #include "shim.h"
 #include "terminal.h"
 #include "wire.h"
-
-struct request {
-  uint32_t flags;
-  uint32_t timeout_ms;
-  uint32_t grace_ms;
-  uint16_t cols;
-  uint16_t rows;
-  uint32_t ring_bytes;
-  uint32_t credit;
-  const char *tag;
-  char **argv;
-  char **env;
-  struct command command;
-};
 
 /* Both ends of everything between the guest program and the command; -1: none. */
 struct ends {
@@ -39,40 +26,6 @@ struct ends {
   int status_read;
   int status_write;
 };
-
-static void read_rlimits(struct reader *r, struct command *c) {
-  uint32_t count = read_u32(r);
-  if (count > MAX_RLIMITS) r->bad = true;
-  for (uint32_t i = 0; i < count && !r->bad; i++) {
-    c->rlimits[i].resource = read_u32(r);
-    c->rlimits[i].limit.rlim_cur = read_u64(r);
-    c->rlimits[i].limit.rlim_max = read_u64(r);
-    c->rlimit_count++;
-  }
-}
-
-static bool read_request(struct reader *r, struct request *q) {
-  q->flags = read_u32(r);
-  q->command.uid = read_u32(r);
-  q->command.gid = read_u32(r);
-  q->timeout_ms = read_u32(r);
-  q->grace_ms = read_u32(r);
-  q->cols = read_u16(r);
-  q->rows = read_u16(r);
-  q->ring_bytes = read_u32(r);
-  q->credit = read_u32(r);
-  q->tag = read_string(r, MAX_TAG_BYTES);
-  q->command.cwd = read_string(r, SIZE_MAX);
-  q->argv = read_strings(r, MAX_ARGUMENTS);
-  q->env = read_strings(r, MAX_ARGUMENTS);
-  read_rlimits(r, &q->command);
-  if (!read_finished(r) || !q->argv[0] || q->ring_bytes > RING_MAX || q->flags > 31) return false;
-  q->command.argv = q->argv;
-  q->command.env = q->env;
-  q->command.builtin = q->flags & SPAWN_BUILTIN;
-  q->command.terminal = q->flags & SPAWN_PTY;
-  return true;
-}
 
 static bool make_pipe(int *read_end, int *write_end) {
   int both[2];
@@ -127,15 +80,26 @@ static bool adopt_ends(struct process *p, const struct request *q, struct ends *
   return lifecycle_start(p, status, q->timeout_ms) && good;
 }
 
-static void start(struct process *p, struct request *q) {
+/* The request as it came: reading it makes strings of it in place. */
+struct copy {
+  uint8_t *bytes;
+  size_t size;
+};
+
+static pid_t fork_process(const struct request *q, const struct copy *copy, int status_fd) {
+  if (q->command.builtin) return builtin_fork(&q->command, status_fd);
+  if (copy->bytes) return keeper_fork(copy->bytes, copy->size, q->command.stdio, status_fd);
+  return shim_fork(&q->command, status_fd);
+}
+
+static void start(struct process *p, struct request *q, const struct copy *copy) {
   struct ends e = {{-1, -1, -1}, {-1, -1, -1}, -1, -1};
   bool ready = make_stdio(q, &e) && make_pipe(&e.status_read, &e.status_write);
   if (ready) {
     for (int i = 0; i < 3; i++) q->command.stdio[i] = q->command.terminal ? e.theirs[0] : e.theirs[i];
     ready = adopt_ends(p, q, &e);
   }
-  pid_t (*fork_it)(const struct command *, int) = q->command.builtin ? builtin_fork : shim_fork;
-  pid_t pid = ready ? fork_it(&q->command, e.status_write) : -1;
+  pid_t pid = ready ? fork_process(q, copy, e.status_write) : -1;
   int error = errno;
   close_all(e.theirs, 3);
   close_all(e.ours, 3);
@@ -146,11 +110,12 @@ static void start(struct process *p, struct request *q) {
     return;
   }
   char message[128];
-  snprintf(message, sizeof message, "Cannot start: %s", strerror(error));
+  bool no_terminal = q->flags & SPAWN_PTY && error == ENOSPC;
+  snprintf(message, sizeof message, "Cannot start: %s", no_terminal ? "all terminals of the sandbox are taken" : strerror(error));
   lifecycle_fail(p, error, message);
 }
 
-static void run(struct connection *c, uint32_t stream, struct request *q) {
+static void run(struct connection *c, uint32_t stream, struct request *q, const struct copy *copy) {
   struct process *p = process_new();
   char *tag = p ? strdup(q->tag) : NULL;
   if (p && !tag) {
@@ -170,14 +135,27 @@ static void run(struct connection *c, uint32_t stream, struct request *q) {
   p->flags = q->flags;
   p->grace_ms = q->grace_ms;
   s->credit[1] = s->credit[2] = q->credit;
-  start(p, q);
+  start(p, q, copy);
   attach_stream(s, p);
+}
+
+/* False when there is no memory for a copy. */
+static bool copy_for_keeper(const struct reader *r, struct copy *copy) {
+  uint32_t flags = read_u32(&(struct reader){.at = r->at, .left = r->left});
+  if (!(flags & SPAWN_SECRETS) || !keeper_is_there()) return true;
+  copy->bytes = malloc(r->left);
+  copy->size = r->left;
+  if (copy->bytes) memcpy(copy->bytes, r->at, r->left);
+  return copy->bytes;
 }
 
 void spawn_request(struct connection *c, uint32_t stream, struct reader *r) {
   struct request q = {0};
-  if (read_request(r, &q)) run(c, stream, &q);
+  struct copy copy = {0};
+  if (!copy_for_keeper(r, &copy)) send_error(c, stream, ENOMEM, "No memory for a command");
+  else if (request_read(r, &q)) run(c, stream, &q, &copy);
   else connection_doom(c);
-  free(q.argv);
-  free(q.env);
+  request_free(&q);
+  if (copy.bytes) explicit_bzero(copy.bytes, copy.size);
+  free(copy.bytes);
 }

@@ -16,13 +16,11 @@
 
 #include "launcher.h"
 
-#define STAGE "/run" /* covered by a tmpfs in our own mount namespace */
 #define MOUNT_OPTIONS 4096 /* the kernel takes one page */
 
 static int open_if_given(const char *path) { return path ? open_path(path) : -1; }
 
-void stage_open(void *argument) {
-  struct stage_layers *s = argument;
+static void open_layers(struct stage_layers *s) {
   s->root = open_path(s->root_path);
   s->root_upper = open_path("root/upper");
   s->root_work = open_path("root/work");
@@ -30,10 +28,14 @@ void stage_open(void *argument) {
   for (size_t i = 0; i < s->layer_count; i++) s->layers[i] = open_path(s->layer_paths[i]);
   s->upper = open_path("workspace/upper");
   s->work = open_path("workspace/work");
-  s->guest = open(s->guest_path, O_RDONLY | O_CLOEXEC);
-  if (s->guest < 0) fail("cannot open %s", s->guest_path);
   s->bundle = open_if_given(s->bundle_path);
   s->door = open_if_given(s->door_path);
+}
+
+void stage_open(struct stage_layers *s) {
+  if (!s->opened) open_layers(s);
+  s->guest = open(s->guest_path, O_RDONLY | O_CLOEXEC);
+  if (s->guest < 0) fail("cannot open %s", s->guest_path);
 }
 
 static void make_folder(const char *path) {
@@ -88,14 +90,28 @@ static void bind_read_only(int fd, const char *target) {
   if (mount(NULL, target, NULL, flags, NULL) < 0) fail("cannot make %s read-only", target);
 }
 
+static void name_layer(char target[64], size_t index) { snprintf(target, 64, STAGE "/layers/%zu", index); }
+
 static void bind_layers(const struct stage_layers *s) {
+  char target[64];
   if (s->layer_count == 0) return;
   make_folder(STAGE "/layers");
   for (size_t i = 0; i < s->layer_count; i++) {
-    char target[64];
-    snprintf(target, sizeof target, STAGE "/layers/%zu", i);
+    name_layer(target, i);
     bind_read_only(s->layers[i], target);
   }
+}
+
+size_t stage_open_passed(const struct stage_layers *s, int *passed) {
+  char target[64];
+  size_t count = 0;
+  passed[count++] = open_path(STAGE "/upper");
+  passed[count++] = open_path(STAGE "/baseline");
+  for (size_t i = 0; i < s->layer_count; i++) {
+    name_layer(target, i);
+    passed[count++] = open_path(target);
+  }
+  return count;
 }
 
 /* SECURITY: a copy, because mountinfo in the sandbox would name the place of a bound file on the host (G-01) */
@@ -113,14 +129,17 @@ static void copy_guest(int from) {
   if (fchmod(to, 0755) < 0 || close(to) < 0) fail("cannot copy the guest program");
 }
 
-void stage_mount(const struct stage_layers *s) {
+void stage_make(void) {
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail("cannot make mounts private");
   if (mount("cloche", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=8m") < 0) fail("cannot mount the stage");
+}
+
+void stage_mount(const struct stage_layers *s) {
   make_folder(STAGE "/root");
   overlay_mount(&s->root, 1, s->root_upper, s->root_work, STAGE "/root");
   mount_workspace(s);
-  bind_folder(s->baseline, STAGE "/baseline");
-  bind_folder(s->upper, STAGE "/upper");
+  bind_read_only(s->baseline, STAGE "/baseline");
+  bind_read_only(s->upper, STAGE "/upper");
   bind_layers(s);
   bind_folder(s->bundle, STAGE "/bundle");
   bind_folder(s->door, STAGE "/door");

@@ -2,6 +2,7 @@
 #ifndef CLOCHE_STAGE_H
 #define CLOCHE_STAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "bounds.h"
@@ -14,13 +15,22 @@ struct stage_layers {
   const char *guest_path;
   const char *bundle_path; /* folder with an OCI runtime's config.json, or NULL */
   const char *door_path;   /* folder where a guest that cannot inherit a socket makes one, or NULL */
+  bool opened; /* the layers are, by root: as mounts that are nowhere yet */
   int root, root_upper, root_work, baseline, upper, work, guest, bundle, door;
   int layers[MAX_LAYERS];
 };
 
-/* Opens everything, the writable layers below the current folder; takes a `struct stage_layers`. */
-void stage_open(void *layers);
+/* Where it is: covered by a tmpfs in our own mount namespace. */
+#define STAGE "/run"
+
+/* Opens everything, the writable layers below the current folder. */
+void stage_open(struct stage_layers *layers);
+/* An empty place in memory, for the mounts that are made then. */
+void stage_make(void);
 void stage_mount(const struct stage_layers *layers);
+/* Opens what the guest program gets as descriptors, all of it read-only: the writable layer, the baseline, the layers between, bottom first. Gives their
+ * number, which is at most MAX_LAYERS + 2. */
+size_t stage_open_passed(const struct stage_layers *layers, int *passed);
 /* An overlay of open folders at a path; `lowers` from the top down. */
 void overlay_mount(const int *lowers, size_t lower_count, int upper, int work, const char *target);
 

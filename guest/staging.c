@@ -41,10 +41,11 @@ size_t staging_next(void) { return ++last_number; }
 void staging_name(size_t number, char name[STAGED_NAME]) { snprintf(name, STAGED_NAME, "%zu", number); }
 
 /* SECURITY: links are removed and never entered (G-16) */
-static void discard(int parent, const char *name) {
+static void discard(int parent, const char *name, unsigned depth) {
   struct names names;
   record_progress();
   if (unlinkat(parent, name, 0) == 0 || unlinkat(parent, name, AT_REMOVEDIR) == 0) return;
+  if (depth > TRAIL_DEPTH) return;
   int inner = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (inner < 0 && errno == EACCES) {
     /* Closed by its owner, who is the user that we are. */
@@ -54,7 +55,7 @@ static void discard(int parent, const char *name) {
   if (inner < 0) return;
   (void)fchmod(inner, 0700);
   if (names_read(inner, &names)) {
-    for (size_t i = 0; i < names.count; i++) discard(inner, names.list[i]);
+    for (size_t i = 0; i < names.count; i++) discard(inner, names.list[i], depth + 1);
     names_free(&names);
   }
   close(inner);
@@ -64,6 +65,6 @@ static void discard(int parent, const char *name) {
 void staging_discard(void) {
   if (above < 0) return;
   if (folder >= 0) close(folder);
-  discard(above, own_name);
+  discard(above, own_name, 0);
   above = folder = -1;
 }

@@ -44,7 +44,8 @@ enum guest_frame {
 };
 
 enum hello_flag { HELLO_LAYERS = 1, HELLO_USERS = 2 };
-enum spawn_flag { SPAWN_PTY = 1, SPAWN_BUILTIN = 2, SPAWN_KEEP = 4, SPAWN_DROP = 8, SPAWN_STDIN = 16 };
+enum spawn_flag { SPAWN_PTY = 1, SPAWN_BUILTIN = 2, SPAWN_KEEP = 4, SPAWN_DROP = 8, SPAWN_STDIN = 16, SPAWN_SECRETS = 32 };
+#define SPAWN_FLAGS 63u /* all of them */
 enum exit_kind { EXIT_CODE = 0, EXIT_SIGNAL = 1, EXIT_NOT_STARTED = 2 };
 enum exit_flag { EXIT_TIMED_OUT = 1 };
 enum signal_scope { SCOPE_GROUP = 0, SCOPE_DESCENDANTS = 1 };

@@ -22,7 +22,7 @@ class Host {
   /** @param {NodeJS.ProcessEnv} env */
   constructor(env) {
     this.began = performance.now();
-    this.process = spawn(process.execPath, [CLI, "mcp", "serve", "--no-project-source"], {
+    this.process = spawn(process.execPath, [CLI, "mcp", "serve", "--no-project-source", "--all-workspaces"], {
       env,
       stdio: ["pipe", "pipe", "inherit"],
     });

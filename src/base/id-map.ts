@@ -12,6 +12,12 @@ export interface IdMap {
 export const SHIFT_BASE = 1_900_000_000;
 export const SHIFT_COUNT = 65_536;
 
+/**
+ * Ranges of that many ids each, of which a sandbox that runs takes one for itself where its wall can: on disk its files have the ids above. Beyond those
+ * that emulators run as, and below those of foreign ids too; see `docs/decisions/0020-own-ids.md`.
+ */
+export const OWN_IDS = { first: 2_034_300_000, ranges: 1700 } as const;
+
 export function currentIdMap(uid = process.getuid?.() ?? 0, gid = process.getgid?.() ?? 0): IdMap {
   if (uid !== 0) return { kind: "single", toHost: () => ({ uid, gid }) };
   const shift = (id: number) => SHIFT_BASE + Math.min(id, SHIFT_COUNT - 1);

@@ -1,10 +1,23 @@
-import { mountsBelow, removeTree, TreeIsMounted } from "./remove-tree.ts";
+import { OWN_PROGRAM } from "./own-program.ts";
+import { mountsBelow, removeTree, TreeIsForeign, TreeIsMounted } from "./remove-tree.ts";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+/** A user id that belongs to nobody. */
+const OTHER = 54_322;
 const isRoot = process.getuid?.() === 0;
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "cloche-remove-"))));
@@ -31,6 +44,44 @@ describe("removeTree()", () => {
     await removeTree(join(folder, "tree"));
     expect(existsSync(join(folder, "tree"))).toBe(false);
   });
+
+  it("removes what is nested deeper than a process has descriptors, and folders that are closed to their owner", async () => {
+    mkdirSync(join(folder, "tree"));
+    const nest = `for my $side (1..2) { for (1..1500) { mkdir "d"; chdir "d" or die; open F, ">", "f" } for (1..1500) { chdir ".." }
+      rename "d", "side$side"; } mkdir "closed"; mkdir "closed/inner"; open F, ">", "closed/inner/f"; chmod 0, "closed/inner"; chmod 0, "closed"`;
+    execFileSync("perl", ["-e", nest], { cwd: join(folder, "tree") });
+    await removeTree(join(folder, "tree"));
+    expect(existsSync(join(folder, "tree"))).toBe(false);
+  });
+
+  it.skipIf(!isRoot)("removes the same for an ordinary user (the user needs root)", () => {
+    chownSync(folder, OTHER, OTHER);
+    chmodSync(folder, 0o700);
+    // The place of the checkout may be closed to the user.
+    const program = `cp ${OWN_PROGRAM} ${folder}/remove && chown ${OTHER} ${folder}/remove`;
+    execFileSync("sh", ["-c", program]);
+    const script = `set -e; cd ${folder}; mkdir -p tree/work/work tree/read; touch tree/work/work/f tree/read/f; chmod 0 tree/work/work; chmod 0 tree/work; chmod 500 tree/read
+      ulimit -n 120; ./remove remove ${folder} tree; ls`;
+    const said = execFileSync("sh", ["-c", script], { uid: OTHER, gid: OTHER, encoding: "utf8" });
+    chownSync(folder, 0, 0);
+    expect(said).toBe("remove\n");
+  });
+
+  it.skipIf(!isRoot)(
+    "G-24 takes nothing that is another user's where others get to, and everything where they do not (owners need root)",
+    async () => {
+      const [open, closed] = [join(folder, "open"), join(folder, "closed")];
+      chmodSync(folder, 0o755);
+      for (const path of [open, closed]) mkdirSync(join(path, "theirs"), { recursive: true });
+      chmodSync(closed, 0o700);
+      for (const path of [open, closed]) chownSync(join(path, "theirs"), OTHER, OTHER);
+      writeFileSync(join(open, "file"), "");
+      chownSync(join(open, "file"), OTHER, OTHER);
+      for (const name of ["theirs", "file"]) await expect(removeTree(join(open, name))).rejects.toThrow(TreeIsForeign);
+      await removeTree(join(closed, "theirs"));
+      expect(existsSync(join(closed, "theirs"))).toBe(false);
+    },
+  );
 
   it("G-16: removes links and keeps what they point to", async () => {
     mkdirSync(join(folder, "kept"));

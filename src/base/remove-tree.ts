@@ -1,10 +1,9 @@
-import { errnoOf } from "./errors.ts";
-import { execFile } from "node:child_process";
-import { readFile, realpath, rm } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
+import { errnoOf } from "./errors.ts";
+import type { FolderIdentity } from "./folder-identity.ts";
+import { OWN_PROGRAM } from "./own-program.ts";
 
 /** Thrown instead of removing anything when a file system is mounted at or below the path. */
 export class TreeIsMounted extends Error {
@@ -17,11 +16,28 @@ export class TreeIsMounted extends Error {
   }
 }
 
+/** Thrown instead of removing anything when it is not this user's to remove. */
+export class TreeIsForeign extends Error {
+  constructor(path: string, reason: string) {
+    super(`Cannot remove "${path}": ${reason}`);
+    this.name = "TreeIsForeign";
+  }
+}
+
+const EXIT_MOUNTED = 3;
+const EXIT_FOREIGN = 4;
+
+export interface RemoveOptions {
+  /** What has to be there: somebody else may be able to put another thing in its place. */
+  readonly is?: FolderIdentity | undefined;
+}
+
 /**
  * Removes a file or a whole folder; a path that is not there is fine. A link is removed, never what it points to.
- * Throws `TreeIsMounted` and removes nothing when anything is mounted at or below the path in this process's mount namespace.
+ * Throws `TreeIsMounted` and removes nothing when anything is mounted at or below the path in this process's mount namespace, and `TreeIsForeign` when it
+ * belongs to another user and is where others get by a path.
  */
-export async function removeTree(path: string): Promise<void> {
+export async function removeTree(path: string, options: RemoveOptions = {}): Promise<void> {
   // Only the parent is resolved: when the last part is a link, the link is what goes.
   const absolute = resolve(path);
   let parent: string;
@@ -35,22 +51,27 @@ export async function removeTree(path: string): Promise<void> {
   // SECURITY: a bind mount left below would have the host's own files removed through it (G-16)
   const mounts = mountsBelow(target, await readFile("/proc/self/mountinfo", "utf8"));
   if (mounts.length > 0) throw new TreeIsMounted(target, mounts);
-  // SECURITY: rm unlinks links and never enters them (G-16)
-  try {
-    await rm(target, { recursive: true, force: true, maxRetries: 2 });
-  } catch {
-    await removeStubborn(target);
-  }
+  await walk(target, options);
 }
 
 /**
- * What a sandbox may leave and Node cannot remove: paths longer than the kernel takes at once, names that are not UTF-8, and, for who is not root, folders
- * closed to their own owner, as an overlay's work folder is. The system's own programs walk relative to folders they hold open.
+ * SECURITY: by a program that holds every folder open on its way, because Node has only paths: whoever may rename or link in the tree, or above it, would
+ * have it remove something else (G-16, G-24).
  */
-async function removeStubborn(target: string): Promise<void> {
-  // SECURITY: neither follows a link it finds on its way, and rm does not cross into another file system (G-16)
-  if (process.getuid?.() !== 0) await run("chmod", ["-R", "u+rwX", "--", target]).catch(() => undefined); // what counts is whether rm can
-  await run("rm", ["-rf", "--one-file-system", "--", target]);
+async function walk(target: string, { is }: RemoveOptions): Promise<void> {
+  const argv = ["remove", ...(is ? ["--is", `${is.device}:${is.inode}`] : []), dirname(target), basename(target)];
+  // A session of its own: Ctrl-C at a terminal is no reason to leave half of it.
+  const child = spawn(OWN_PROGRAM, argv, { cwd: "/", env: {}, stdio: ["ignore", "ignore", "pipe"], detached: true });
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-500)));
+  const code = await new Promise<number | null>((done, fail) => {
+    child.once("error", fail);
+    child.once("close", done);
+  });
+  if (code === 0) return;
+  if (code === EXIT_MOUNTED) throw new TreeIsMounted(target, [target]);
+  if (code === EXIT_FOREIGN) throw new TreeIsForeign(target, said.trim());
+  throw new Error(`Cannot remove "${target}": ${said.trim() || "the program that removes it was ended"}`);
 }
 
 /** The mount points at or below `path`, from the text of a `mountinfo` file. */

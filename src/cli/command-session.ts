@@ -3,8 +3,10 @@ import { basename } from "node:path";
 import { errnoOf, isClocheError } from "../base/errors.ts";
 import type { ExecResult } from "../model/exec.ts";
 import type { CommandSignal, CommandStream, OutputChunk } from "../sdk/options.ts";
+import { TerminalModes } from "./attach-modes.ts";
 import { BROKEN_PIPE_EXIT } from "./broken-pipe.ts";
 import type { Context } from "./command.ts";
+import { escapeOutput } from "./escape.ts";
 import { feedInput } from "./feed-input.ts";
 import { forwardSignals } from "./forward-signals.ts";
 import { enterRawMode } from "./raw-mode.ts";
@@ -44,6 +46,7 @@ export async function runSession(context: Context, options: SessionOptions): Pro
   const early = new AbortController();
   let stream: CommandStream | undefined;
   let stoppedBy: CommandSignal | undefined;
+  const modes = new TerminalModes();
   const signals = forwardSignals(io, async (name) => {
     if (stream) {
       await stream.signal(name);
@@ -65,11 +68,12 @@ export async function runSession(context: Context, options: SessionOptions): Pro
     const restore = options.tty ? enterRawMode(io, stream) : () => undefined;
     try {
       if (request.stdin) feedInput(io.stdin, stream);
-      const code = await Promise.race([finish(context, stream, options.timeoutSeconds), signals.abandoned]);
+      const code = await Promise.race([finish(context, stream, modes, options.timeoutSeconds), signals.abandoned]);
       if (!request.stdin && context.onTerminal && isInteractive(context.command))
         context.note(`note: ${context.command.join(" ")} had nothing to read; --tty gives it your terminal`);
       return code;
     } finally {
+      await leaveTerminal(context, modes);
       restore();
     }
   } catch (error) {
@@ -90,13 +94,19 @@ const INTERACTIVE = new Set(["sh", "bash", "dash", "zsh", "fish", "python", "pyt
 const isInteractive = ([program = "", ...args]: readonly string[]): boolean =>
   args.length === 0 && INTERACTIVE.has(basename(program));
 
-async function finish(context: Context, stream: CommandStream, timeoutSeconds: number | undefined): Promise<number> {
+async function finish(
+  context: Context,
+  stream: CommandStream,
+  modes: TerminalModes,
+  timeoutSeconds: number | undefined,
+): Promise<number> {
   try {
-    const streamed = await copyOutput(context, stream);
+    const streamed = await copyOutput(context, stream, modes);
+    await leaveTerminal(context, modes);
     const result = await stream.result;
     if (context.json) await context.print(result, () => "");
     // Why a command could not be started is in its result alone: there was no process to print it.
-    else if (!streamed.has("stderr")) await writeAll(context.io.stderr, result.stderr);
+    else if (!streamed.has("stderr")) await writeAll(context.io.stderr, escapeOutput(result.stderr));
     if (result.timed_out)
       context.note(
         `note: the command was ended after ${secondsText(result, timeoutSeconds)} s; --timeout-seconds gives it longer`,
@@ -113,14 +123,31 @@ const secondsText = (result: ExecResult, timeoutSeconds: number | undefined): st
   String(timeoutSeconds ?? Math.round(result.duration_ms / 1000));
 
 /** Resolves at the end of the output, to the channels that had some. */
-async function copyOutput({ io, json }: Context, stream: CommandStream): Promise<Set<OutputChunk["channel"]>> {
+async function copyOutput(
+  { io, json }: Context,
+  stream: CommandStream,
+  modes: TerminalModes,
+): Promise<Set<OutputChunk["channel"]>> {
   const seen = new Set<OutputChunk["channel"]>();
   for await (const { channel, data } of stream.output()) {
     seen.add(channel);
     // The document carries the output; reading on keeps the command from waiting for us.
-    if (!json) await writeAll(channel === "stdout" ? io.stdout : io.stderr, data);
+    if (json) continue;
+    const output = channel === "stdout" ? io.stdout : io.stderr;
+    if (output.isTTY === true) modes.watch(data);
+    await writeAll(output, data);
   }
   return seen;
+}
+
+/**
+ * SECURITY: a command has the terminal while it prints, and no longer: colours, modes and alphabets that it left are put back before anything else
+ * is shown (G-27).
+ */
+async function leaveTerminal({ io }: Context, modes: TerminalModes): Promise<void> {
+  if (!modes.driven) return;
+  // A terminal that is gone cannot be brought back.
+  await writeAll(io.stdout.isTTY === true ? io.stdout : io.stderr, modes.undo()).catch(() => undefined);
 }
 
 /** The reader has gone: the command would have got SIGPIPE here, so it is told to end, and then made to. */

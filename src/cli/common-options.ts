@@ -11,7 +11,8 @@ export const WORKSPACE: PositionalSpec = {
 
 export const ENVIRONMENT: PositionalSpec = {
   name: "ENVIRONMENT",
-  description: "What is in the workspace's system, as in `cloche env list` (default: host, or debian:12 in machines)",
+  description:
+    "What is in the workspace's system, as in `cloche env list` (default: host, or debian:12 in machines); the steps of dockerfile:FOLDER run behind no wall of cloche's",
   optional: true,
   completes: "environment",
 };

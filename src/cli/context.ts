@@ -1,7 +1,7 @@
 import type { Cloche } from "../sdk/cloche.ts";
 import { createColours, wantsColour } from "./colour.ts";
 import type { CommandTree, Context } from "./command.ts";
-import { escapeName } from "./escape.ts";
+import { escapeName, formatJson, guardScreen } from "./escape.ts";
 import { createInterruption } from "./interruption.ts";
 import type { CliIo } from "./io.ts";
 import type { OptionSpecs, Values } from "./option-spec.ts";
@@ -50,7 +50,8 @@ export function openContext(io: CliIo, tree: CommandTree, parsed: ParsedArgument
     connect: () => (client ??= io.connect()),
     async print(document, human) {
       progress.clear();
-      const text = parsed.json ? JSON.stringify(document, null, 2) : human();
+      const shown = parsed.json ? formatJson(document) : human();
+      const text = onTerminal ? guardScreen(shown) : shown;
       if (text !== "") await writeAll(io.stdout, text.endsWith("\n") ? text : `${text}\n`);
     },
     note,

@@ -1,7 +1,8 @@
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { removeTree } from "../base/remove-tree.ts";
 
 /** The sample's file with the fault, the fault, and what replaces it. */
 export const FAULT = {
@@ -27,6 +28,6 @@ export async function copySample(): Promise<DemoSample> {
   return {
     path,
     unchanged: async () => (await readFile(join(path, FAULT.file), "utf8")).includes(FAULT.wrong),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => removeTree(folder),
   };
 }

@@ -1,7 +1,7 @@
 import { isClocheError, messageOf, type ClocheError } from "../base/errors.ts";
 import { ERROR_CODES, failure, isErrorCode, toErrorDocument } from "../model/error-codes.ts";
 import { createColours, wantsColour } from "./colour.ts";
-import { escapeName } from "./escape.ts";
+import { escapeName, formatJson } from "./escape.ts";
 import type { CliIo } from "./io.ts";
 import { writeAll } from "./write-all.ts";
 
@@ -21,7 +21,7 @@ export async function reportError(
   const { io, json, verbose } = output;
   const known = toClocheError(error);
   if (json) {
-    await writeAll(io.stdout, `${JSON.stringify(toErrorDocument(known), null, 2)}\n`);
+    await writeAll(io.stdout, `${formatJson(toErrorDocument(known))}\n`);
     return;
   }
   const { red, cyan } = createColours(wantsColour(io.stderr, io.env));

@@ -1,32 +1,85 @@
+import { NO_STYLE, openStyle, STYLE_END, styleAfter } from "./text-style.ts";
+
 /**
- * Text that came out of a sandbox must not drive the terminal it is shown on. Covers C0, DEL, C1, line and paragraph separators, and the marks
- * that reorder text.
+ * Text that came out of a sandbox must not drive the terminal it is shown on, nor look like something else. Covers C0, DEL, C1, line and paragraph
+ * separators, the marks that reorder text, and whatever a terminal draws nothing for, but for the mark that makes an emoji of the sign before it.
  */
-// SECURITY: a file name with an escape sequence could retitle, repaint or answer for the user's terminal (G-09)
-const UNSAFE = /[\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;
-const COLOUR_OR_UNSAFE = new RegExp(`\\u001B\\[[0-9;]{0,32}m|${UNSAFE.source}`, "gu");
+// SECURITY: a file name with an escape sequence could retitle, repaint or answer for the user's terminal (G-27)
+const UNSAFE =
+  String.raw`(?!(?<=\p{Extended_Pictographic})\uFE0F)` +
+  String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]`;
+const SGR = String.raw`\u001B\[([0-9;:]{0,64})m`;
+/** Colours as this program has them, and no other sequence. */
+const OWN_SGR = String.raw`\u001B\[(?:[0-4]|22|3[1-69]|9[1-6])(?:;(?:[1-4]|3[1-6]|9[1-6])){0,3}m`;
+
+const ANYWHERE = new RegExp(UNSAFE, "gu");
+const IN_OUTPUT = new RegExp(String.raw`${SGR}|\r\n|${UNSAFE}`, "gu");
+const ON_SCREEN = new RegExp(`${OWN_SGR}|${UNSAFE}`, "gu");
 
 const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 function visible(character: string): string {
   const code = character.codePointAt(0) ?? 0;
-  return (
-    NAMED[character] ??
-    (code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`)
-  );
+  if (code < 0x100) return NAMED[character] ?? `\\x${code.toString(16).padStart(2, "0")}`;
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
+const isLayout = (found: string): boolean => found === "\n" || found === "\t";
+
 /** A name, path or message on one line: every control character is shown as an escape. */
-export const escapeName = (text: string): string => text.replace(UNSAFE, visible);
+export const escapeName = (text: string): string => text.replace(ANYWHERE, visible);
 
 /** Text of several lines: line ends and tabs stay. */
 export const escapeText = (text: string): string =>
-  text.replace(UNSAFE, (found) => (found === "\n" || found === "\t" ? found : visible(found)));
+  text.replace(ANYWHERE, (found) => (isLayout(found) ? found : visible(found)));
 
-/** As `escapeText`, and colours stay too: a journal of commands reads as it did when they ran. */
-export const escapeOutput = (text: string): string =>
-  text
-    .replaceAll("\r\n", "\n")
-    .replace(COLOUR_OR_UNSAFE, (found) =>
-      found.length > 1 || found === "\n" || found === "\t" ? found : visible(found),
-    );
+/**
+ * As `escapeText`, and colours that can be read on any screen stay: a journal of commands reads about as it did when they ran. Every line ends with
+ * the style that it began with.
+ */
+export function escapeOutput(text: string): string {
+  let style = NO_STYLE;
+  let open = "";
+  let result = "";
+  const show = (part: string): void => {
+    if (part === "") return;
+    const wanted = openStyle(style);
+    if (wanted !== open) result += (open === "" ? "" : STYLE_END) + wanted;
+    open = wanted;
+    result += part;
+  };
+  // SECURITY: no style outlives its line, so none is left on the terminal or on what this program says itself (G-27)
+  const close = (): void => {
+    if (open !== "") result += STYLE_END;
+    open = "";
+  };
+  let at = 0;
+  for (const match of text.matchAll(IN_OUTPUT)) {
+    const [found, codes] = match;
+    show(text.slice(at, match.index));
+    at = match.index + found.length;
+    if (codes !== undefined) style = styleAfter(style, codes);
+    else if (found === "\n" || found === "\r\n") {
+      close();
+      result += "\n";
+    } else show(found === "\t" ? found : visible(found));
+  }
+  show(text.slice(at));
+  close();
+  return result;
+}
+
+/**
+ * The last look at what a terminal gets: lines, tabs and this program's own colours pass, whatever made the text.
+ * SECURITY: so a place that forgot to escape shows an escape and does no harm (G-27).
+ */
+export const guardScreen = (text: string): string =>
+  text.replace(ON_SCREEN, (found) => (isLayout(found) || found.endsWith("m") ? found : visible(found)));
+
+/** A document whose text drives no terminal either: what JSON leaves as it is and is unsafe is written as JSON's own escape, which means the same. */
+export const formatJson = (document: unknown): string =>
+  JSON.stringify(document, null, 2).replace(ANYWHERE, (found) =>
+    found === "\n" ? found : Array.from({ length: found.length }, (_, at) => jsonEscape(found.charCodeAt(at))).join(""),
+  );
+
+const jsonEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;

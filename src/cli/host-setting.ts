@@ -4,9 +4,8 @@ import type { RefuseOptions } from "../hosts/compare-entry.ts";
 import { thisLauncher } from "../hosts/server-entry.ts";
 import type { Context } from "./command.ts";
 import { parseArguments } from "./parse-arguments.ts";
-import { SERVE_OPTIONS, serveWords } from "./serve-options.ts";
-
-const SERVE = { words: ["mcp", "serve"], positionals: [], options: SERVE_OPTIONS } as const;
+import { SERVE, serveAccess } from "./serve-access.ts";
+import { serveWords } from "./serve-options.ts";
 
 const refuse: RefuseOptions = (options) => {
   try {
@@ -21,5 +20,5 @@ const refuse: RefuseOptions = (options) => {
 export function hostSetting({ io, values }: Pick<Context, "io" | "values">) {
   const { env, cwd } = io;
   const options = serveWords(values, cwd);
-  return { launcher: thisLauncher(env), refuse, options, home: placesFrom(env).home };
+  return { launcher: thisLauncher(env), refuse, accessOf: serveAccess, options, home: placesFrom(env).home };
 }

@@ -11,8 +11,10 @@ export interface Rootfs {
   /** Another one when the content is another; hex. What a backend makes of an environment is kept by it. */
   readonly digest: string;
   readonly root: string;
-  /** Further folders of the host, bound read-only at the same path (`host` has `/usr`). */
+  /** Further folders of the host that show at the same path, read-only (`host` has `/usr`). */
   readonly hostPaths: readonly string[];
+  /** Places below these that must not show, by real path; nothing need be there. Found anew at each use. */
+  readonly coveredPaths: readonly string[];
   /** A packed machine that takes the place of `root`, for backends that declare `machineFiles`. */
   readonly machineFile?: string | undefined;
 }
@@ -22,7 +24,12 @@ export interface Environments {
   /** Throws ENVIRONMENT_NOT_FOUND for a name there is no definition of. Builds when it is not warm; safe at once from many processes. */
   ensure(
     name: string,
-    options: { progress?: ReportProgress | undefined; signal?: AbortSignal | undefined },
+    options: {
+      progress?: ReportProgress | undefined;
+      signal?: AbortSignal | undefined;
+      /** Whether steps of others may use the network while they build it. */
+      network?: boolean | undefined;
+    },
   ): Promise<Rootfs>;
   inspect(name: string): Promise<EnvironmentDetail>;
   /** What stands in the way of building one that is not built; undefined when nothing is seen to. */

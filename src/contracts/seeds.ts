@@ -1,3 +1,4 @@
+import type { ReadScope } from "../model/read-scope.ts";
 import type { ReportProgress } from "../model/results.ts";
 import type { WorkspaceSeed } from "../model/workspace.ts";
 
@@ -8,10 +9,14 @@ export interface ImportedSeed {
 }
 
 export interface Seeds {
-  /** `undefined` is the empty seed. Never changes the source. A partial import is never used. */
+  /** `undefined` is the empty seed. Never changes the source. A partial import is never used. What is not in the scope is refused. */
   import(
     seedPath: string | undefined,
-    options: { progress?: ReportProgress | undefined; signal?: AbortSignal | undefined },
+    options: {
+      scope?: ReadScope | undefined;
+      progress?: ReportProgress | undefined;
+      signal?: AbortSignal | undefined;
+    },
   ): Promise<ImportedSeed>;
   /** Removes cached trees that are not in `inUse`. */
   prune(inUse: ReadonlySet<string>): Promise<{ removed: number }>;

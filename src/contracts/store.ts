@@ -36,9 +36,18 @@ export interface StoredWorkspace {
   generation: number;
   /** When it was created or last reset. */
   sessionStartedAt: number;
-  /** Names only; a value is never stored. */
-  secrets: { name: string; source_kind: "literal" | "file" }[];
+  /** A value is never stored. */
+  secrets: StoredSecret[];
   wall: WallRecord | null;
+}
+
+export interface StoredSecret {
+  name: string;
+  source_kind: "literal" | "file";
+  /** By which the value is known again when it comes back from a sandbox. */
+  digest?: string;
+  /** It was lost, and the sandbox has been started without it. */
+  absent?: true;
 }
 
 export interface StoredSnapshot {
@@ -129,6 +138,9 @@ export interface Store {
   /** Also sets the workspace's last activity, in one transaction. */
   endCommand(workspaceId: string, sequence: number, entry: Partial<JournalEntry>, activityAt: number): void;
   listCommands(workspaceId: string): JournalEntry[];
+  findCommand(workspaceId: string, sequence: number): JournalEntry | undefined;
+  /** The last ones, oldest first; the output only of the last of them, up to so many bytes together. */
+  recentCommands(workspaceId: string, most: { count: number; outputBytes: number }): JournalEntry[];
   countCommands(workspaceId: string): number;
   /** The last commands, without their output, in the order they began. */
   outlineCommands(workspaceId: string, limit: number): CommandOutline[];

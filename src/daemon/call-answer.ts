@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { ClocheError } from "../base/errors.ts";
 import { ERROR_CODES, isErrorCode, toErrorDocument } from "../model/error-codes.ts";
+import { writePieces } from "./write-pieces.ts";
 import type { Progress } from "../model/results.ts";
 
 const CONTENT_TYPE = "application/x-ndjson";
@@ -27,6 +28,14 @@ export class CallAnswer {
 
   error(error: ClocheError): void {
     this.#end(isErrorCode(error.code) ? ERROR_CODES[error.code].status : 500, toErrorDocument(error));
+  }
+
+  async large(result: unknown): Promise<void> {
+    const response = this.#response;
+    if (response.writableEnded || response.destroyed) return;
+    if (!response.headersSent) response.writeHead(200, { "content-type": CONTENT_TYPE });
+    await writePieces(response, { result });
+    response.end();
   }
 
   #end(status: number, document: unknown): void {

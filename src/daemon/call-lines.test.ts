@@ -12,6 +12,8 @@ import type { ExecResult } from "../model/exec.ts";
 import type { Handlers, LifeHandlers } from "./handlers.ts";
 import { InFlight } from "./in-flight.ts";
 import { MAX_BODY_BYTES } from "./request-body.ts";
+import { Admission } from "./admission.ts";
+import { Connections } from "./connections.ts";
 import { createApiServer, type ApiServer } from "./server.ts";
 import { listenPrivately } from "./socket.ts";
 
@@ -35,7 +37,14 @@ beforeEach(async () => {
       return {} as ExecResult;
     },
   };
-  api = createApiServer({ handlers: handlers as Handlers & LifeHandlers, version: "1.2.3", inFlight, log: silentLog });
+  api = createApiServer({
+    handlers: handlers as Handlers & LifeHandlers,
+    version: "1.2.3",
+    inFlight,
+    log: silentLog,
+    connections: new Connections(),
+    admission: new Admission(),
+  });
   await listenPrivately(api.server, join(folder, "daemon.sock"));
 });
 afterEach(async () => {

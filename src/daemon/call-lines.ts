@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ClocheError } from "../base/errors.ts";
 import { LineSplitter } from "../base/line-splitter.ts";
@@ -7,6 +8,7 @@ import { failure, toErrorDocument } from "../model/error-codes.ts";
 import type { Progress } from "../model/results.ts";
 import { checkVersion, isOperation, isStream, performCall, type Answer, type ApiOptions } from "./perform-call.ts";
 import { MAX_BODY_BYTES, tooLarge } from "./request-body.ts";
+import { writePieces } from "./write-pieces.ts";
 import { toFailure } from "./to-failure.ts";
 
 /** A connection that was upgraded to lines of JSON: one call after the other, without the cost of a request for each. */
@@ -16,14 +18,16 @@ export class CallLines implements Answer {
   readonly #socket: Duplex;
   readonly #lines: LineSplitter;
   #refused = false;
-  #call: { readonly abort: AbortController } | undefined;
+  /** Came while the last answer was on its way. */
+  #next: Buffer | undefined;
+  #call: { readonly abort: AbortController; isAnswered: boolean } | undefined;
 
   constructor(options: ApiOptions, request: IncomingMessage, socket: Duplex) {
     this.#options = options;
     this.#request = request;
     this.#socket = socket;
     this.#lines = new LineSplitter({
-      onLine: (line) => void this.#serve(line),
+      onLine: (line) => this.#take(line),
       maxBytes: MAX_BODY_BYTES,
       onTooLong: () => this.#refuse(tooLarge()),
     });
@@ -40,7 +44,9 @@ export class CallLines implements Answer {
     }
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${CALLS_PROTOCOL}\r\n\r\n`);
     const take = (chunk: Buffer) => {
-      if (!this.#refused) this.#lines.push(chunk);
+      if (this.#refused) return;
+      this.#options.connections.received(this.#peer, chunk.length);
+      this.#lines.push(chunk);
     };
     socket.on("data", take);
     if (head.length > 0) take(head);
@@ -63,32 +69,75 @@ export class CallLines implements Answer {
     this.#send(toErrorDocument(error));
   }
 
-  async #serve(line: Buffer): Promise<void> {
-    const { inFlight, log } = this.#options;
-    if (this.#call) {
-      this.#refuse(failure("INVALID_ARGUMENT", "There is a call under way on this connection"));
+  async large(result: unknown): Promise<void> {
+    await writePieces(this.#socket, { result });
+  }
+
+  async #flushed(): Promise<void> {
+    const socket = this.#socket;
+    if (socket.destroyed || socket.writableLength === 0) return;
+    await new Promise<void>((resolve) => {
+      socket.once("close", resolve);
+      socket.write("", () => {
+        socket.off("close", resolve);
+        resolve();
+      });
+    });
+  }
+
+  #take(line: Buffer): void {
+    if (!this.#call) {
+      void this.#serve(line);
       return;
     }
+    // SECURITY: who asks on without taking the answers is not heard before he has (G-25)
+    if (this.#call.isAnswered && !this.#next) {
+      this.#next = line;
+      this.#socket.pause();
+      return;
+    }
+    this.#refuse(failure("INVALID_ARGUMENT", "There is a call under way on this connection"));
+  }
+
+  async #serve(line: Buffer): Promise<void> {
+    const { inFlight, log, connections } = this.#options;
     if (inFlight.stopping) {
       this.#send({ refused: true });
       return;
     }
     const { abort, end } = inFlight.begin(false);
-    this.#call = { abort };
+    const call = { abort, isAnswered: false };
+    this.#call = call;
+    const leave = connections.begin(this.#peer);
     let name = "";
     try {
-      const call = readCall(line);
-      name = call.operation;
+      const asked = readCall(line);
+      name = asked.operation;
       if (!isOperation(name) || isStream(name)) throw failure("INVALID_ARGUMENT", `There is no call "${name}"`);
       checkVersion(this.#options.version, this.#request, name);
-      await performCall(this.#options, name, call.input, { signal: abort.signal, answer: this });
+      await performCall(this.#options, name, asked.input, { signal: abort.signal, answer: this });
     } catch (error) {
       this.error(toFailure(error, name, abort.signal, log));
     }
+    connections.complete(this.#peer);
     // The client may ask again as soon as it has the answer; the call is over when all of that has left.
+    if (this.#socket.writableLength > 0) {
+      call.isAnswered = true;
+      await this.#flushed();
+    }
     this.#call = undefined;
-    if (this.#socket.writableLength > 0 && !this.#socket.destroyed) this.#socket.write("", () => end());
-    else end();
+    leave();
+    end();
+    const next = this.#next;
+    this.#next = undefined;
+    if (next === undefined || this.#socket.destroyed) return;
+    this.#socket.resume();
+    await this.#serve(next);
+  }
+
+  /** An upgraded connection is the one that was accepted. */
+  get #peer(): Socket {
+    return this.#request.socket;
   }
 
   /** Nothing that comes after this can be told from the rest of what was wrong. */
@@ -99,7 +148,8 @@ export class CallLines implements Answer {
   }
 
   #send(line: AnswerLine): void {
-    if (this.#socket.writable) this.#socket.write(`${JSON.stringify(line)}\n`);
+    if (!this.#socket.writable) return;
+    this.#socket.write(`${JSON.stringify(line)}\n`);
   }
 }
 

@@ -40,7 +40,7 @@ function composeAll(
   const idMap = currentIdMap();
   const all = [...createBackends({ ...places, idMap, log }), ...more({ ...places, idMap, log })];
   const backends = new Map(all.map((backend) => [backend.name, backend]));
-  const adapters = { cachePath: places.cache, idMap, log };
+  const adapters = { cachePath: places.cache, home: places.home, idMap, log };
   const deps: Dependencies = {
     home: places.home,
     store,

@@ -1,9 +1,12 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { LineCounter, parseDocument } from "yaml";
 import { errnoOf, messageOf } from "../base/errors.ts";
+import { readPlainFile } from "../base/read-plain-file.ts";
 import { failure } from "../model/error-codes.ts";
 import { Config } from "../model/config.ts";
 import { describeIssue } from "../model/describe-issue.ts";
+
+const MAX_BYTES = 1024 * 1024;
 
 /** `config.yaml` as it is now: read again when the file has changed. Throws CONFIG_INVALID. A missing file is an empty one. */
 export function configReader(file: string): () => Config {
@@ -28,7 +31,7 @@ function stampOf(file: string): string {
 function readConfig(file: string): Config {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readPlainFile(file, MAX_BYTES).toString("utf8");
   } catch (error) {
     throw unreadable(file, error);
   }

@@ -9,6 +9,7 @@ import { describeError } from "./to-failure.ts";
 /** `EX_TEMPFAIL`: another daemon is there; whoever started this one uses that. */
 const EXIT_HELD = 75;
 const DEFAULT_IDLE_SECONDS = 60;
+const HARMLESS: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET", "EMFILE", "ENFILE"]);
 
 /** The daemon as a process. Says `ready` or an error document on stdout, one line, and nothing else ever. */
 export async function executeDaemon(args: readonly string[], compose: Compose, doors: Doors = {}): Promise<void> {
@@ -58,6 +59,7 @@ function attend(daemon: Daemon): void {
     daemon.log.error("uncaught exception", { error: describeError(error) });
     // One broken connection is no reason to end; after anything else the state is unknown, and the next daemon starts clean.
     const code = errnoOf(error);
-    if (code !== "EPIPE" && code !== "ECONNRESET") process.exit(1);
+    // SECURITY: nor is a moment without descriptors: what ends a daemon then is open to whoever can take them (G-25)
+    if (!HARMLESS.has(code ?? "")) process.exit(1);
   });
 }

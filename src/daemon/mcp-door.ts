@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { messageOf } from "../base/errors.ts";
+import { descriptorLimit } from "../base/descriptor-limit.ts";
 import type { Log } from "../base/log.ts";
 import type { Places } from "../base/paths.ts";
 
@@ -18,6 +19,17 @@ export interface McpDoorOptions {
 const END_MS = 1000;
 /** How many processes may die of a connection. */
 const ATTEMPTS = 2;
+/** As many connections are with the process at once before it has said that it has them: it reads what one has to say before it gets the next ones. */
+const MAX_IN_HAND = 32;
+/** And as many wait for that here. */
+const MAX_WAITING = 256;
+/** A process that cannot be started is not tried again before. */
+const RETRY_MS = 1000;
+
+interface Connection {
+  readonly socket: Socket;
+  readonly attempts: number;
+}
 
 /** A port on loopback; undefined when there is none to have. */
 export async function openMcpDoor(options: McpDoorOptions): Promise<McpDoor | undefined> {
@@ -45,8 +57,13 @@ export class McpDoor {
   readonly #options: McpDoorOptions;
   readonly #server: Server;
   readonly #port: number;
-  readonly #held = new Map<number, { readonly socket: Socket; readonly attempts: number }>();
+  /** In the hands of the process. */
+  readonly #held = new Map<number, Connection>();
+  /** The next to be handed over, first come first. */
+  readonly #waiting = new Set<Connection>();
+  readonly #maxWaiting = Math.min(MAX_WAITING, Math.floor(descriptorLimit() / 16));
   #count = 0;
+  #retryAt = 0;
   #child: ChildProcess | undefined;
   #active = false;
 
@@ -55,11 +72,9 @@ export class McpDoor {
     this.#server = server;
     this.#port = (server.address() as AddressInfo).port;
     this.url = `http://127.0.0.1:${this.#port}/mcp`;
-    server.on("connection", (socket) => {
-      socket.on("error", () => undefined); // it left while it waited
-      this.#handOver(socket);
-    });
-    server.on("error", (error) => options.log.warn("MCP over HTTP", { error: error.message }));
+    server.on("connection", (socket) => this.#accept(socket));
+    // Out of descriptors, for one: the next connection may find some.
+    server.on("error", (error) => options.log.debug("MCP over HTTP", { error: error.message }));
   }
 
   /** Whether a client is served: the daemon stays for it. */
@@ -69,6 +84,7 @@ export class McpDoor {
 
   async close(): Promise<void> {
     this.#server.close();
+    for (const { socket } of this.#waiting) socket.destroy();
     const child = this.#child;
     if (child === undefined) return;
     const ended = once(child, "exit");
@@ -78,16 +94,35 @@ export class McpDoor {
     clearTimeout(timer);
   }
 
-  /** A connection is held here too until the process says that it has it: one that dies with it in its hands does not leave a client waiting. */
-  #handOver(socket: Socket, attempts = ATTEMPTS): void {
-    if (attempts === 0 || socket.destroyed) {
-      socket.destroy();
+  #accept(socket: Socket): void {
+    // SECURITY: whoever connects without end takes neither the daemon's descriptors nor its memory; one that waits keeps its place (G-24, G-25)
+    if (this.#waiting.size >= this.#maxWaiting) {
+      socket.resetAndDestroy();
       return;
     }
-    const connection = ++this.#count;
-    this.#held.set(connection, { socket, attempts });
-    this.#child ??= this.#start();
-    this.#child.send({ connection }, socket, { keepOpen: true }, () => undefined); // what fails shows as the process's end
+    const connection = { socket, attempts: ATTEMPTS };
+    socket.on("error", () => undefined); // it left while it waited
+    socket.once("close", () => this.#waiting.delete(connection));
+    this.#waiting.add(connection);
+    this.#handOver();
+  }
+
+  /** A connection is held here too until the process says that it has it: one that dies with it in its hands does not leave a client waiting. */
+  #handOver(): void {
+    while (this.#held.size < MAX_IN_HAND) {
+      const [connection] = this.#waiting;
+      if (!connection) return;
+      this.#waiting.delete(connection);
+      this.#child ??= this.#start();
+      if (!this.#child) {
+        connection.socket.resetAndDestroy();
+        continue;
+      }
+      const number = ++this.#count;
+      this.#held.set(number, connection);
+      // What fails shows as the process's end.
+      this.#child.send({ connection: number }, connection.socket, { keepOpen: true }, () => undefined);
+    }
   }
 
   #take(message: { active: boolean } | { taken: number }): void {
@@ -98,6 +133,7 @@ export class McpDoor {
     }
     this.#held.get(message.taken)?.socket.destroy();
     this.#held.delete(message.taken);
+    this.#handOver();
   }
 
   #ended(): void {
@@ -107,12 +143,26 @@ export class McpDoor {
     this.#held.clear();
     // The next process is for them.
     for (const { socket, attempts } of left) {
-      if (this.#server.listening) this.#handOver(socket, attempts - 1);
-      else socket.destroy();
+      if (!this.#server.listening || attempts === 1 || socket.destroyed) socket.destroy();
+      else this.#waiting.add({ socket, attempts: attempts - 1 });
     }
+    if (this.#server.listening) this.#handOver();
   }
 
-  #start(): ChildProcess {
+  /** Undefined when there is no process to have now, as when the host has no descriptors left: the daemon goes on without. */
+  #start(): ChildProcess | undefined {
+    if (Date.now() < this.#retryAt) return undefined;
+    try {
+      const child = this.#fork();
+      if (child.pid !== undefined) return child;
+    } catch (error) {
+      this.#options.log.warn("cannot serve MCP over HTTP", { error: messageOf(error) });
+    }
+    this.#retryAt = Date.now() + RETRY_MS;
+    return undefined;
+  }
+
+  #fork(): ChildProcess {
     const { program, places, log } = this.#options;
     const { home, cache } = places;
     // The home is there for who looks at a list of processes.
@@ -123,7 +173,7 @@ export class McpDoor {
       log.info("MCP over HTTP ended", { code, signal });
       this.#ended();
     });
-    child.send({ home, cache, port: this.#port, token: this.token });
+    if (child.pid !== undefined) child.send({ home, cache, port: this.#port, token: this.token });
     return child;
   }
 }

@@ -6,6 +6,8 @@ import { OPERATIONS, type OperationName } from "../model/operations.ts";
 import type { Progress } from "../model/results.ts";
 import { fillHint } from "./fill-hint.ts";
 import type { CallHandler, Handlers, LifeHandlers, StreamName } from "./handlers.ts";
+import type { Admission } from "./admission.ts";
+import type { Connections } from "./connections.ts";
 import type { InFlight } from "./in-flight.ts";
 import { parseInput } from "./request-body.ts";
 import { toFailure } from "./to-failure.ts";
@@ -14,6 +16,8 @@ export interface ApiOptions {
   readonly handlers: Handlers & LifeHandlers;
   readonly version: string;
   readonly inFlight: InFlight;
+  readonly connections: Connections;
+  readonly admission: Admission;
   readonly log: Log;
 }
 
@@ -22,6 +26,8 @@ export interface Answer {
   progress(progress: Progress): void;
   result(result: unknown): void;
   error(error: ClocheError): void;
+  /** The same in pieces, each when the one before has left. Resolves when all have, or nobody takes them any more. */
+  large(result: unknown): Promise<void>;
 }
 
 const STREAMS: ReadonlySet<string> = new Set<StreamName>(["streamWorkspace", "attachCommand", "attachShell"]);
@@ -36,9 +42,16 @@ export function checkVersion(version: string, { headers }: IncomingMessage, name
   throw failure("DAEMON_VERSION", `The daemon is cloche ${version} and was asked by ${asked}`);
 }
 
+const LONG_CHARS = 256 * 1024;
+
+function hasLongText(result: unknown): boolean {
+  if (typeof result !== "object" || result === null) return false;
+  return Object.values(result).some((one) => typeof one === "string" && one.length > LONG_CHARS);
+}
+
 /** Checks the input of a call, does it and answers it. Throws what is wrong before it has begun. */
 export async function performCall(
-  { handlers, log }: ApiOptions,
+  { handlers, log, admission, connections }: ApiOptions,
   name: OperationName,
   value: unknown,
   { signal, answer }: { signal: AbortSignal; answer: Answer },
@@ -46,8 +59,20 @@ export async function performCall(
   const input = parseInput(name, value);
   log.debug("operation", { operation: name });
   try {
-    const handler = handlers[name] as CallHandler<OperationName>;
-    answer.result(await handler(input, { signal, progress: (progress) => answer.progress(progress) }));
+    const place = admission.enter(name, input, signal);
+    const { leave, isLarge } = place instanceof Promise ? await place : place;
+    try {
+      const handler = handlers[name] as CallHandler<OperationName>;
+      const result = await handler(input, { signal, progress: (progress) => answer.progress(progress) });
+      // SECURITY: an answer that may be large is made while its client takes it (G-25)
+      if (isLarge || hasLongText(result)) await answer.large(result);
+      else {
+        if (!connections.hasRoom) await connections.room();
+        answer.result(result);
+      }
+    } finally {
+      leave();
+    }
   } catch (error) {
     answer.error(fillHint(toFailure(error, name, signal, log), input));
   }

@@ -4,19 +4,27 @@ import { failure } from "../model/error-codes.ts";
 import { OPERATIONS, type OperationInput, type OperationName } from "../model/operations.ts";
 import { describeIssue } from "../model/describe-issue.ts";
 
-/** Room for a file of 64 MiB, escaped. */
-export const MAX_BODY_BYTES = 96 * 1024 * 1024;
+/** Room for a file of 16 MiB, escaped. */
+export const MAX_BODY_BYTES = 24 * 1024 * 1024;
 const NEWLINE = 10;
 
 /** By events rather than by iteration: it is on the path of every call. */
-export function readBody(request: IncomingMessage): Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  onBytes: (bytes: number) => void = () => undefined,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const held: Buffer[] = [];
     let bytes = 0;
     request.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > MAX_BODY_BYTES) reject(tooLarge());
-      else held.push(chunk);
+      if (bytes > MAX_BODY_BYTES) {
+        held.length = 0;
+        reject(tooLarge());
+      } else {
+        held.push(chunk);
+        onBytes(chunk.length);
+      }
     });
     request.once("end", () => resolve(Buffer.concat(held)));
     request.once("close", () => reject(failure("CANCELLED", "The client went away")));
@@ -24,12 +32,16 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** The first line of the body, and what follows it as it comes. */
-export async function readFirstLine(request: IncomingMessage): Promise<{ line: Buffer; rest: AsyncIterable<Buffer> }> {
+export async function readFirstLine(
+  request: IncomingMessage,
+  onBytes: (bytes: number) => void = () => undefined,
+): Promise<{ line: Buffer; rest: AsyncIterable<Buffer> }> {
   const held: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     const mark = chunk.indexOf(NEWLINE);
     bytes += mark < 0 ? chunk.length : mark;
+    onBytes(chunk.length);
     if (bytes > MAX_BODY_BYTES) throw tooLarge();
     if (mark >= 0) {
       const line = Buffer.concat([...held, chunk.subarray(0, mark)]);

@@ -1,11 +1,14 @@
-import { chmodSync, mkdirSync, statSync } from "node:fs";
-import { errnoOf, messageOf } from "../base/errors.ts";
+import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { configFile, daemonLog, daemonSocket, storeFile, type Places } from "../base/paths.ts";
+import { makePrivateFolder } from "../base/private-folder.ts";
 import { packageVersion } from "../base/version.ts";
+import { removeAbandonedWork } from "../base/work-folder.ts";
 import type { Store } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import { openStore } from "../store/open-store.ts";
+import { Admission } from "./admission.ts";
+import { Connections } from "./connections.ts";
 import type { Compose, Composition } from "./composition.ts";
 import { configReader } from "./config.ts";
 import type { LifeHandlers } from "./handlers.ts";
@@ -44,13 +47,15 @@ export interface Daemon {
 
 /** Starts the daemon of a home; "held" when another one is there. Throws when it cannot start, with nothing left open. */
 export async function startDaemonHere(options: DaemonOptions, compose: Compose): Promise<Daemon | "held"> {
-  const { home } = options.places;
-  makePrivateFolder(home);
+  const { home, cache } = options.places;
+  openPrivately(home, "CLOCHE_HOME");
+  openPrivately(cache, "CLOCHE_CACHE");
   const store = openStore(storeFile(home));
   if (store === "locked") return "held";
   let composition: Composition | undefined;
   try {
     const log = openLogFile(daemonLog(home), options.logLevel);
+    for (const place of [home, cache]) await removeAbandonedWork(place);
     const life = new DaemonLife(options, store, log);
     composition = await compose({
       places: options.places,
@@ -69,15 +74,15 @@ export async function startDaemonHere(options: DaemonOptions, compose: Compose):
   }
 }
 
-// SECURITY: nobody else may look into the home (G-14)
-function makePrivateFolder(home: string): void {
+// SECURITY: nobody else may look into the home or the cache, or put another in its place (G-14, G-24)
+function openPrivately(folder: string, variable: string): void {
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
-    if ((statSync(home).mode & 0o077) !== 0) chmodSync(home, 0o700);
+    makePrivateFolder(folder);
   } catch (error) {
-    if (errnoOf(error) === "ENOSPC") throw failure("DISK_FULL", `Cannot make "${home}": the disk is full`);
-    throw failure("DAEMON_UNREACHABLE", `Cannot use the cloche home "${home}": ${messageOf(error)}`, {
-      hint: "Set CLOCHE_HOME to a folder of your own",
+    if (isClocheError(error)) throw error;
+    if (errnoOf(error) === "ENOSPC") throw failure("DISK_FULL", `Cannot make "${folder}": the disk is full`);
+    throw failure("DAEMON_UNREACHABLE", `Cannot use "${folder}": ${messageOf(error)}`, {
+      hint: `Set ${variable} to a folder of your own`,
       cause: error,
     });
   }
@@ -119,7 +124,8 @@ class DaemonLife implements Daemon {
     const { home } = this.#options.places;
     const version = packageVersion();
     const handlers = { ...composition.handlers, ...this.#lifeHandlers(version) };
-    this.#api = createApiServer({ handlers, version, inFlight: this.#inFlight, log: this.log });
+    const bounds = { connections: new Connections(), admission: new Admission() };
+    this.#api = createApiServer({ handlers, version, inFlight: this.#inFlight, log: this.log, ...bounds });
     await listenPrivately(this.#api.server, daemonSocket(home));
     this.#composition = composition;
     const { mcpProgram: program, places } = this.#options;

@@ -11,6 +11,8 @@ import type { Shell } from "../model/shell.ts";
 import { decodeStreamFrames, FRAME, type StreamFrame } from "../model/stream-frames.ts";
 import { DAEMON_STOPPING, type Handlers, type LifeHandlers } from "./handlers.ts";
 import { InFlight } from "./in-flight.ts";
+import { Admission } from "./admission.ts";
+import { Connections } from "./connections.ts";
 import { createApiServer, type ApiServer } from "./server.ts";
 import { listenPrivately } from "./socket.ts";
 
@@ -32,7 +34,14 @@ const socket = () => join(folder, "daemon.sock");
 async function serve(handlers: Partial<Handlers & LifeHandlers>): Promise<void> {
   inFlight = new InFlight(() => undefined);
   const all = handlers as Handlers & LifeHandlers;
-  api = createApiServer({ handlers: all, version: "1.2.3", inFlight, log: silentLog });
+  api = createApiServer({
+    handlers: all,
+    version: "1.2.3",
+    inFlight,
+    log: silentLog,
+    connections: new Connections(),
+    admission: new Admission(),
+  });
   await listenPrivately(api.server, socket());
 }
 

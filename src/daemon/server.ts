@@ -21,6 +21,9 @@ export function createApiServer(options: ApiOptions): ApiServer {
   const server = createServer((request, response) => {
     void serve(options, request, response);
   });
+  server.on("connection", (socket) => options.connections.add(socket));
+  // SECURITY: a daemon without descriptors to accept with goes on, and accepts when it has some (G-25)
+  server.on("error", (error) => options.log.debug("cannot accept", { error: error.message }));
   const calls = new Set<CallLines>();
   server.on("upgrade", (request, socket, head) => {
     const lines = new CallLines(options, request, socket);
@@ -70,6 +73,7 @@ async function serve(options: ApiOptions, request: IncomingMessage, response: Se
     // Nothing of the operation has begun. The rest of the body is read and dropped, or the client would not get to the answer.
     new CallAnswer(response).error(toFailure(error, name, abort.signal, options.log));
     request.resume();
+    options.connections.complete(request.socket);
   }
   // Over when the answer has left and the handler has returned: one whose client went away may still be tidying up.
   await closed;
@@ -94,23 +98,41 @@ interface Exchange {
 
 async function serveCall(options: ApiOptions, name: OperationName, exchange: Exchange): Promise<void> {
   const { request, response, signal } = exchange;
-  const value = parseJson(name, await readBody(request));
-  await performCall(options, name, value, { signal, answer: new CallAnswer(response) });
+  const { connections } = options;
+  const { socket } = request;
+  const value = parseJson(name, await readBody(request, (bytes) => connections.received(socket, bytes)));
+  const end = connections.begin(socket);
+  try {
+    await performCall(options, name, value, { signal, answer: new CallAnswer(response) });
+  } finally {
+    connections.complete(socket);
+    end();
+  }
 }
 
 async function serveStream(options: ApiOptions, name: StreamName, exchange: Exchange): Promise<void> {
   const { request, response, signal } = exchange;
-  const { line, rest } = await readFirstLine(request);
+  const { connections } = options;
+  const { socket } = request;
+  const { line, rest } = await readFirstLine(request, (bytes) => connections.received(socket, bytes));
   const input = parseInput(name, parseJson(name, line));
+  connections.complete(socket);
+  const { leave } = await options.admission.enter(name, input, signal);
+  const end = connections.begin(socket);
   const answer = new StreamAnswer(response);
   const stdin = takesInput(name, input) ? rest : undefined;
   acknowledge(response);
   try {
     const handler = options.handlers[name] as StreamHandler<StreamName>;
-    answer.exit(await handler(input, { signal, stdin, emit: answer }));
+    const result = await handler(input, { signal, stdin, emit: answer });
+    if (!connections.hasRoom) await connections.room();
+    answer.exit(result);
   } catch (error) {
     if (isDaemonStopping(signal)) answer.cut();
     else answer.error(fillHint(toFailure(error, name, signal, options.log), input));
+  } finally {
+    leave();
+    end();
   }
 }
 

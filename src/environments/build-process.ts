@@ -16,6 +16,8 @@ export interface BuildCommand {
   readonly stepOutput?: ((line: string, from: "stdout" | "stderr") => string | undefined) | undefined;
   /** What is built, for the hint of a failure. */
   readonly environment?: string | undefined;
+  /** What a step may have failed for. */
+  readonly suspicion?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Debian packages that have the command. */
   readonly packages: string;
@@ -98,7 +100,13 @@ function keep(lines: string[], line: string): void {
   if (lines.length > KEPT_LINES) lines.shift();
 }
 
-function commandFailure({ argv: [program], packages, environment }: BuildCommand, code: number | null, said: Said) {
+function commandFailure(command: BuildCommand, code: number | null, said: Said) {
+  const {
+    argv: [program],
+    packages,
+    environment,
+    suspicion = "",
+  } = command;
   if (code === 127) {
     return failure("ENVIRONMENT_BUILD_FAILED", `Cannot build the environment: ${program} is not installed`, {
       hint: `Install it with \`apt-get install ${packages}\``,
@@ -115,7 +123,9 @@ function commandFailure({ argv: [program], packages, environment }: BuildCommand
   const last = said.fromSteps.slice(-SHOWN_LINES);
   const shown = last.length > 0 ? `; its last output:\n${last.join("\n")}` : "";
   return failure("ENVIRONMENT_BUILD_FAILED", `Cannot build the environment: ${program}: ${reason}${shown}`, {
-    ...(environment !== undefined && { hint: `See more of its output with \`cloche env pull ${environment} --json\`` }),
+    ...(environment !== undefined && {
+      hint: `${suspicion}See more of its output with \`cloche env pull ${environment} --json\``,
+    }),
     details,
   });
 }

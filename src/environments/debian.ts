@@ -1,6 +1,7 @@
 import { findAptSources } from "./apt-sources.ts";
 import { runBuildCommand } from "./build-process.ts";
 import { digestOf, type BuildContext, type EnvironmentDefinition } from "./definition.ts";
+import { NO_HOST_FOLDERS } from "./host-folders.ts";
 import { unpackRootfs } from "./rootfs-tar.ts";
 import { requireSubordinateIds } from "./subordinate-ids.ts";
 import type { IdMap } from "../base/id-map.ts";
@@ -60,7 +61,7 @@ export function createDebianDefinition(options: DebianOptions): EnvironmentDefin
     name,
     description,
     packages,
-    hostPaths: () => [],
+    hostFolders: () => NO_HOST_FOLDERS,
     digest: () => Promise.resolve(digestOf("debian", SUITE, name, packages)),
     requireBuildable,
     build: (context) => buildDebian(context, options),

@@ -1,16 +1,23 @@
+import type { HostFolders } from "./host-folders.ts";
 import type { IdMap } from "../base/id-map.ts";
 import type { ReportProgress } from "../model/results.ts";
 import { createHash } from "node:crypto";
 
+/** How a build is watched, and what it may do. */
+export interface BuildManner {
+  readonly progress: ReportProgress;
+  readonly signal: AbortSignal | undefined;
+  /** Whether steps that somebody else wrote may use the network. */
+  readonly network?: boolean | undefined;
+}
+
 /** Where and for whom a definition builds. */
-export interface BuildContext {
+export interface BuildContext extends BuildManner {
   /** An empty folder to fill with the root file system. */
   readonly rootfs: string;
   /** A folder for anything else; it is removed when the build ends. */
   readonly scratch: string;
   readonly idMap: IdMap;
-  readonly progress: ReportProgress;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** How one environment comes to be. The cache decides when, where, and that it happens once. */
@@ -20,8 +27,8 @@ export interface EnvironmentDefinition {
   readonly packages: readonly string[];
   /** A packed machine of the host, which takes the place of the root file system. */
   readonly machineFile?: string;
-  /** Folders of the host that show through, read-only. */
-  hostPaths(): readonly string[];
+  /** What of the host shows through, read-only. Asked for at every use. */
+  hostFolders(): HostFolders;
   /** Changes whenever a build would give something else; hex. Asked for at every use, so it has to be quick. */
   digest(): Promise<string>;
   /** Throws what this host or its user lacks to build it, as far as a look tells; `build` starts with it. */

@@ -1,4 +1,5 @@
 import type { BuildContext, EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
+import { NO_HOST_FOLDERS } from "./host-folders.ts";
 import { digestOf } from "./definition.ts";
 import { unpackRootfs } from "./rootfs-tar.ts";
 import { randomName } from "../base/ids.ts";
@@ -35,7 +36,7 @@ function createDockerImageDefinition(name: string, reference: string, env: NodeJ
     name,
     description: `The image ${reference} of the Docker engine`,
     packages: [],
-    hostPaths: () => [],
+    hostFolders: () => NO_HOST_FOLDERS,
     digest: async () => digestOf("docker-image", await imageId()),
     build: async (context) => exportImage(DockerEngine.current(env), await imageId(), context, env),
   };

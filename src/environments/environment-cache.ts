@@ -2,9 +2,10 @@ import { writeFileAtomic } from "../base/atomic-write.ts";
 import { errnoOf } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
 import { randomName } from "../base/ids.ts";
+import { makePrivateFolder, requirePrivateFolder } from "../base/private-folder.ts";
 import { removeTree } from "../base/remove-tree.ts";
 import { createHash } from "node:crypto";
-import { chmod, mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 /** `environment.json`, written last: a folder without it is no environment. */
@@ -28,9 +29,11 @@ const DIGEST_LENGTH = 12;
  */
 export class EnvironmentCache {
   readonly folder: string;
+  readonly #cachePath: string;
   readonly #kind: IdMap["kind"];
 
   constructor(cachePath: string, kind: IdMap["kind"]) {
+    this.#cachePath = cachePath;
     this.folder = join(cachePath, "environments");
     this.#kind = kind;
   }
@@ -40,10 +43,13 @@ export class EnvironmentCache {
   }
 
   async prepare(): Promise<void> {
-    await mkdir(this.folder, { recursive: true, mode: 0o755 });
+    makePrivateFolder(this.#cachePath);
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
   }
 
   async find(name: string, digest: string): Promise<Built | undefined> {
+    // SECURITY: what somebody else has put there is no environment (G-24)
+    requirePrivateFolder(this.#cachePath);
     const folder = join(this.folder, `${safeName(name)}-${digest.slice(0, DIGEST_LENGTH)}-${this.#kind}`);
     const built = await this.#read(folder);
     return built?.name === name && built.digest === digest ? built : undefined;
@@ -72,8 +78,8 @@ export class EnvironmentCache {
 
   async createTemporary(name: string): Promise<string> {
     const folder = join(this.folder, `${this.#temporaryPrefix(name)}${randomName(8)}`);
-    await mkdir(folder, { mode: 0o755 });
-    await chmod(folder, 0o755); // whatever the umask: the sandbox's ids are nobody here and must get through
+    // SECURITY: nobody else gets to what an image brings, neither while it is built nor later; walls open it before they become others (G-24)
+    await mkdir(folder, { mode: 0o700 });
     return folder;
   }
 

@@ -1,6 +1,7 @@
 import { runBuildCommand } from "./build-process.ts";
 import type { BuildContext, EnvironmentDefinition } from "./definition.ts";
 import { createEnvironments } from "./environments.ts";
+import { NO_HOST_FOLDERS } from "./host-folders.ts";
 import { machineFileFamily } from "./machine-file.ts";
 import { unpackRootfs } from "./rootfs-tar.ts";
 import { currentIdMap } from "../base/id-map.ts";
@@ -30,7 +31,7 @@ function tiny(
     description: "One file",
     packages: ["hello"],
     builds: 0,
-    hostPaths: () => [],
+    hostFolders: () => NO_HOST_FOLDERS,
     digest: () => Promise.resolve(digest),
     build: async (context) => {
       definition.builds += 1;

@@ -1,5 +1,6 @@
 import { removeIdleLocks, tryBuildLock, takeBuildLock } from "../walls/build-lock.ts";
-import type { EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
+import { ownAccountHome } from "./account-homes.ts";
+import type { BuildManner, EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
 import { debianDefinitions } from "./debian.ts";
 import { dockerImageFamily } from "./docker-image.ts";
 import { dockerfileFamily } from "./dockerfile.ts";
@@ -23,6 +24,8 @@ import { join } from "node:path";
 
 export interface EnvironmentsOptions {
   readonly cachePath: string;
+  /** The cloche home, which no environment shows. */
+  readonly home?: string;
   readonly idMap: IdMap;
   readonly log: Log;
   /** What can be built; the ones that come with cloche when not given. */
@@ -34,6 +37,7 @@ export interface EnvironmentsOptions {
 interface EnsureOptions {
   progress?: ReportProgress | undefined;
   signal?: AbortSignal | undefined;
+  network?: boolean | undefined;
 }
 
 /**
@@ -42,10 +46,16 @@ interface EnsureOptions {
  */
 const closedFolders = (idMap: IdMap): string[] => (idMap.kind === "single" ? ["/opt"] : []);
 
+/** SECURITY: the user's home, by what the session says and by what the account does, and all that cloche keeps (G-01, G-02). */
+const hiddenPlaces = ({ home, cachePath, idMap }: EnvironmentsOptions): string[] => [
+  ...[homedir(), ...ownAccountHome(), cachePath, ...(home === undefined ? [] : [home])],
+  ...closedFolders(idMap),
+];
+
 export function createEnvironments(options: EnvironmentsOptions): Environments {
   const { cachePath, idMap, log, clock = systemClock } = options;
   const definitions = options.definitions ?? [
-    createHostDefinition({ hidden: [homedir(), cachePath, ...closedFolders(idMap)] }),
+    createHostDefinition({ hidden: hiddenPlaces(options) }),
     ...debianDefinitions(),
   ];
   const families =
@@ -73,27 +83,27 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     });
   }
 
-  async function ensure(name: string, { progress = () => undefined, signal }: EnsureOptions): Promise<Rootfs> {
+  async function ensure(name: string, options: EnsureOptions): Promise<Rootfs> {
+    const { progress = () => undefined, signal, network = false } = options;
     const definition = get(name);
     const digest = await definition.digest();
-    const warm = (await cache.find(name, digest)) ?? (await buildOnce(definition, digest, progress, signal));
-    return { name, digest, root: warm.root, hostPaths: definition.hostPaths(), machineFile: definition.machineFile };
+    const how = { progress, signal, network };
+    const warm = (await cache.find(name, digest)) ?? (await buildOnce(definition, digest, how));
+    const { shown, covered } = definition.hostFolders();
+    const { machineFile } = definition;
+    return { name, digest, root: warm.root, hostPaths: shown, coveredPaths: covered, machineFile };
   }
 
-  async function buildOnce(
-    definition: EnvironmentDefinition,
-    digest: string,
-    progress: ReportProgress,
-    signal: AbortSignal | undefined,
-  ): Promise<Built> {
+  async function buildOnce(definition: EnvironmentDefinition, digest: string, how: BuildManner): Promise<Built> {
     const { name } = definition;
+    const { progress, signal } = how;
     try {
       await cache.prepare();
       const onWait = () => progress({ step: `waiting for another build of ${name}` });
       const lock = await takeBuildLock(cache.lockFile(name), { signal, onWait });
       try {
         await cache.clean(name);
-        return (await cache.find(name, digest)) ?? (await build(definition, digest, progress, signal));
+        return (await cache.find(name, digest)) ?? (await build(definition, digest, how));
       } finally {
         await lock.release();
       }
@@ -102,13 +112,9 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     }
   }
 
-  async function build(
-    definition: EnvironmentDefinition,
-    digest: string,
-    progress: ReportProgress,
-    signal: AbortSignal | undefined,
-  ): Promise<Built> {
+  async function build(definition: EnvironmentDefinition, digest: string, how: BuildManner): Promise<Built> {
     const { name } = definition;
+    const { signal } = how;
     const started = clock.now();
     log.info("building environment", { environment: name, digest });
     const temporary = await cache.createTemporary(name);
@@ -116,7 +122,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
       const [rootfs, scratch] = [join(temporary, "rootfs"), join(temporary, "scratch")];
       await mkdir(rootfs);
       await mkdir(scratch);
-      await definition.build({ rootfs, scratch, idMap, progress, signal });
+      await definition.build({ rootfs, scratch, idMap, ...how });
       await removeTree(scratch);
       const { uid, gid } = idMap.toHost(0, 0);
       await lchown(rootfs, uid, gid);
@@ -210,7 +216,11 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     inspect: async (name) => {
       const definition = get(name);
       const { packages } = definition;
-      return { ...(await describe(definition)), host_paths: [...definition.hostPaths()], packages: [...packages] };
+      return {
+        ...(await describe(definition)),
+        host_paths: [...definition.hostFolders().shown],
+        packages: [...packages],
+      };
     },
   };
 }

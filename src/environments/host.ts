@@ -1,16 +1,17 @@
 import { digestOf, type BuildContext, type EnvironmentDefinition } from "./definition.ts";
 import { HOST_FOLDERS, TOP_LEVEL } from "./host-allowlist.ts";
 import { listHostEntries, readHostFile, type HostEntry, type KnownFolders } from "./host-files.ts";
+import { hostFolders, type HostFolders } from "./host-folders.ts";
 import { addFile, addFolder, addLink, addSystemFiles, FILES } from "./system-files.ts";
 import { createHash } from "node:crypto";
 import { lstatSync, readlinkSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 
 export interface HostOptions {
   /** The root of the host's file system. */
   readonly root?: string;
-  /** Folders that must not show through, whatever is below what else: the user's home, the cache. */
+  /** Places that must not show through, whatever is below what else: the user's home, the cache. */
   readonly hidden?: readonly string[];
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
@@ -33,7 +34,7 @@ export function createHostDefinition(options: HostOptions = {}): EnvironmentDefi
     if (seen && now() - seen.at < FRESH_MS) return seen.digest;
     const at = now();
     const entries = listHostEntries(etc, undefined, known);
-    const layout = [topLevelOf(root), hostPathsOf(root, hidden)];
+    const layout = [topLevelOf(root), foldersOf(root, hidden).shown];
     const stamp = digestOf(layout, entries);
     const current = seen?.stamp === stamp ? seen.digest : digestOf(layout, await contentsOf(etc, entries));
     seen = { at, stamp, digest: current };
@@ -44,21 +45,21 @@ export function createHostDefinition(options: HostOptions = {}): EnvironmentDefi
     name: "host",
     description: "The host's own system folders, read-only, without homes and secrets",
     packages: [],
-    hostPaths: () => hostPathsOf(root, hidden),
+    hostFolders: () => foldersOf(root, hidden),
     digest,
-    build: (context) => buildSkeleton(context, root, hostPathsOf(root, hidden)),
+    build: (context) => buildSkeleton(context, root, foldersOf(root, hidden).shown),
   };
 }
 
 async function buildSkeleton(
   { rootfs, idMap, signal, progress }: BuildContext,
   root: string,
-  hostPaths: readonly string[],
+  shown: readonly string[],
 ) {
   progress({ step: "copying public files of /etc" });
   await addSystemFiles(rootfs, idMap);
   for (const { name, target } of topLevelOf(root)) await addLink(rootfs, name, target, idMap);
-  for (const path of hostPaths) {
+  for (const path of shown) {
     if (dirname(path) !== "/") await addFolder(rootfs, dirname(path).slice(1), 0o755, idMap);
     await addFolder(rootfs, path.slice(1), 0o755, idMap);
   }
@@ -95,16 +96,12 @@ function topLevelOf(root: string): { name: string; target: string }[] {
   );
 }
 
-function hostPathsOf(root: string, hidden: readonly string[]): string[] {
+function foldersOf(root: string, hidden: readonly string[]): HostFolders {
   const separate = TOP_LEVEL.filter((name) => lstatSync(join(root, name), { throwIfNoEntry: false })?.isDirectory());
   const present = HOST_FOLDERS.filter((name) => statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory());
-  // SECURITY: a folder that holds the user's home or the cache stays out, even one of the list (G-01)
-  return [...separate, ...present]
-    .map((name) => `/${name}`)
-    .filter((path) => !hidden.some((place) => isBelow(place, path)));
-}
-
-function isBelow(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === "" || !(way === ".." || way.startsWith("../"));
+  return hostFolders(
+    root,
+    [...separate, ...present].map((name) => `/${name}`),
+    hidden,
+  );
 }

@@ -3,6 +3,7 @@ import { isAbsolute } from "node:path";
 import { errnoOf } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
 import { type EnvironmentDefinition, type EnvironmentFamily, digestOf } from "./definition.ts";
+import { NO_HOST_FOLDERS } from "./host-folders.ts";
 
 const PREFIX = "smolmachine:";
 
@@ -18,7 +19,7 @@ function defineMachineFile(name: string): EnvironmentDefinition {
     description: "a machine packed by smolvm",
     packages: [],
     machineFile: file,
-    hostPaths: () => [],
+    hostFolders: () => NO_HOST_FOLDERS,
     digest: async () => {
       const { size, mtimeMs, ino } = await look(name, file);
       return digestOf(name, size, mtimeMs, ino);

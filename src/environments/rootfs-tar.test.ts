@@ -61,6 +61,36 @@ describe("unpackRootfs()", () => {
     },
   );
 
+  it.skipIf(!isRoot)(
+    "gives what belongs to an id that a sandbox does not have to its root (owners need root)",
+    async () => {
+      const rootfs = await unpack("echo >far; chown 70000:8 far; echo >near; chown 7:8 near; chmod 751 far");
+      expect(lstatSync(join(rootfs, "far"))).toMatchObject({ uid: SHIFT_BASE, gid: SHIFT_BASE });
+      expect(lstatSync(join(rootfs, "far")).mode & 0o7777).toBe(0o751);
+      expect(lstatSync(join(rootfs, "near")).uid).toBe(SHIFT_BASE + 7);
+    },
+  );
+
+  it.skipIf(!isRoot)(
+    "G-24 no file is root's of the host at any moment, be it with a setuid bit (owners need root)",
+    async () => {
+      const seen: string[] = [];
+      const watching = setInterval(() => {
+        for (const name of ["su", "last"]) {
+          const stats = lstatSync(join(folder, "rootfs", name), { throwIfNoEntry: false });
+          if (stats && stats.uid < SHIFT_BASE) seen.push(`${name} of ${stats.uid}`);
+        }
+      }, 1);
+      try {
+        // Large, so that there are moments between.
+        await unpack("head -c 60M /dev/zero >su; chmod 6755 su; head -c 60M /dev/zero >last");
+      } finally {
+        clearInterval(watching);
+      }
+      expect(seen).toEqual([]);
+    },
+  );
+
   it("keeps the distribution's accounts and adds agent, in place of who has that id", async () => {
     const rootfs = await unpack(
       "mkdir etc; printf 'root:x:0:0::/root:/bin/sh\\nfirst:x:1000:1000::/:/bin/sh\\nmail:x:8:8::/:/bin/sh\\n' >etc/passwd",

@@ -1,50 +1,74 @@
 import { runBuildCommand } from "./build-process.ts";
 import type { BuildContext } from "./definition.ts";
 import { addSystemFiles } from "./system-files.ts";
-import { walkTree } from "../base/walk-tree.ts";
+import { isClocheError } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
+import { walkTree } from "../base/walk-tree.ts";
+import { GUEST_PROGRAM } from "../walls/guest-program.ts";
+import { idMapArguments } from "../walls/id-map-arguments.ts";
 import { GUEST_FOLDER } from "../walls/sandbox-layout.ts";
-import { chmod, lchown, rm } from "node:fs/promises";
+import { chmod, lchown, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Unpacks a root file system and makes it one that a sandbox may have: owners mapped, no device, no setuid, the user `agent`. */
 export async function unpackRootfs(tar: string, context: BuildContext, env: NodeJS.ProcessEnv): Promise<void> {
   const { rootfs, idMap, signal, progress } = context;
   progress({ step: "unpacking the environment" });
-  const owners = idMap.kind === "shifted" ? ["--numeric-owner", "--same-owner"] : ["--no-same-owner"];
-  // Devices cannot be made by a user, and a wall brings its own /dev.
-  const argv = [
-    "--extract",
-    "--file",
-    tar,
-    "--directory",
-    rootfs,
-    "--same-permissions",
-    "--delay-directory-restore",
-  ] as const;
-  await runBuildCommand({ argv: ["tar", ...argv, ...owners, "--exclude=./dev/*"], env, signal, packages: "tar" });
+  await (idMap.kind === "shifted" ? unpackMapped(tar, context, env) : unpackAsUser(tar, context, env));
   // SECURITY: an image has nothing to say about what is where a wall mounts the guest program (G-21)
   await rm(join(rootfs, GUEST_FOLDER), { recursive: true, force: true });
-  await sanitize(rootfs, idMap, signal);
+  await sanitize(rootfs, signal);
   await addSystemFiles(rootfs, idMap);
 }
 
-async function sanitize(rootfs: string, idMap: IdMap, signal: AbortSignal | undefined): Promise<void> {
-  // A file with several names is met several times and may be shifted only once.
-  const shifted = new Set<number>();
+/** Devices cannot be made by who is not root, and a wall brings its own /dev. */
+const EXTRACT = ["tar", "--extract", "--same-permissions", "--delay-directory-restore", "--exclude=./dev/*"] as const;
+const PACKAGES = "tar";
+
+async function unpackAsUser(tar: string, { rootfs, signal }: BuildContext, env: NodeJS.ProcessEnv): Promise<void> {
+  const argv = [...EXTRACT, "--no-same-owner", "--file", tar, "--directory", rootfs] as const;
+  await runBuildCommand({ argv, env, signal, packages: PACKAGES });
+}
+
+/**
+ * SECURITY: by the sandbox's root, who is nobody on the host: no file is root's with a setuid bit, not for a moment, and what an archive does to the
+ * program that unpacks it, it does to nobody (G-24).
+ */
+async function unpackMapped(
+  tar: string,
+  { rootfs, idMap, signal }: BuildContext,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  await giveToRoot(rootfs, idMap);
+  await using input = await open(tar, "r");
+  const mapped = [GUEST_PROGRAM, "mapped", ...idMapArguments(idMap), "--in", rootfs, "--"] as const;
+  const argv = [...mapped, ...EXTRACT, "--numeric-owner", "--same-owner", "--file", "-"] as const;
+  let problems = 0;
+  const onLine = (line: string) => {
+    if (!UNKNOWN_OWNER.test(line) && !LAST_WORDS.test(line)) problems += 1;
+  };
+  try {
+    await runBuildCommand({ argv, env, stdin: input.fd, onLine, signal, packages: PACKAGES });
+  } catch (error) {
+    if (signal?.aborted || problems > 0 || !isClocheError(error)) throw error;
+  }
+}
+
+/** A sandbox has 65,536 ids. What has another in an image is its root's. */
+const UNKNOWN_OWNER = /: Cannot change ownership to uid \d+, gid \d+: Invalid argument$/;
+const LAST_WORDS = /^tar: Exiting with failure status due to previous errors$/;
+
+async function giveToRoot(rootfs: string, idMap: IdMap): Promise<void> {
+  const { uid, gid } = idMap.toHost(0, 0);
+  await lchown(rootfs, uid, gid);
+}
+
+async function sanitize(rootfs: string, signal: AbortSignal | undefined): Promise<void> {
   for await (const { path, stats } of walkTree(rootfs)) {
     signal?.throwIfAborted();
     if (!stats.isFile() && !stats.isDirectory() && !stats.isSymbolicLink()) {
       await rm(path);
       continue;
-    }
-    if (stats.nlink > 1 && !stats.isDirectory()) {
-      if (shifted.has(stats.ino)) continue;
-      shifted.add(stats.ino);
-    }
-    if (idMap.kind === "shifted") {
-      const { uid, gid } = idMap.toHost(stats.uid, stats.gid);
-      await lchown(path, uid, gid);
     }
     // SECURITY: no program of an environment gives anybody another identity (G-06)
     const mode = stats.mode & 0o1777;

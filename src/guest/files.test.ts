@@ -106,6 +106,13 @@ describe("GuestFiles", () => {
     expect(seen).toEqual(["a", "b", "abc", "def"]);
   });
 
+  it("does not take a tree for whole that has lost content on the way", async () => {
+    const { files } = await filesAnswering(entry("a", 6), bytes("abc"), encodeFileEnd(), encodeDone(6));
+    const items = files.treeOut("workspace", "");
+    await items.next();
+    await expect(items.next()).rejects.toMatchObject({ code: "GUEST_PROTOCOL" });
+  });
+
   it("kills the builtin when the caller cancels, without waiting for it", async () => {
     const guest = new FakeGuest();
     const files = new GuestFiles(await guest.connect(), USER);

@@ -1,3 +1,4 @@
+import { jsonBytes } from "../base/json-bytes.ts";
 import { failure } from "../model/error-codes.ts";
 import { runBuiltin, type BuiltinCall, type ContentRecord } from "./builtin.ts";
 import type { GuestClient } from "./client.ts";
@@ -22,8 +23,8 @@ export interface FileCall {
 }
 
 const DEFAULT_MAX_ENTRIES = 100_000;
-/** Of all paths of one list together. */
-const MAX_LIST_BYTES = 64 * 1024 * 1024;
+/** Of all names of one list together, as they are emitted. */
+const MAX_LIST_BYTES = 12 * 1024 * 1024;
 
 /** File work in a sandbox, done there by the guest program as the given user. Every error names the path. */
 export class GuestFiles {
@@ -174,7 +175,7 @@ export class GuestFiles {
    * The guest is asked for one more than the maximum, so that a list that was cut is told from a full one.
    * SECURITY: it is not trusted to keep to that (G-10).
    */
-  async #collect<Item extends { readonly pathBytes: Buffer }>(
+  async #collect<Item extends { readonly path: string; readonly linkTarget?: string | null }>(
     records: AsyncGenerator<ContentRecord, void, undefined>,
     max: number,
     pick: (record: ContentRecord) => Item | undefined,
@@ -185,7 +186,8 @@ export class GuestFiles {
       if (record.kind === "done") continue;
       const item = pick(record);
       if (item === undefined) throw protocolError(`a ${record.kind} record in a list`);
-      bytes += item.pathBytes.length;
+      // SECURITY: a control character has six bytes when it is told (G-25)
+      bytes += jsonBytes(item.path) + jsonBytes(item.linkTarget ?? "");
       if (found.length >= max || bytes > MAX_LIST_BYTES) {
         throw failure("TOO_MANY_ENTRIES", `There are more than ${max} entries, or their names are too long together`);
       }

@@ -54,7 +54,7 @@ export function isGuestType(type: number): boolean {
   return type >= FIRST_GUEST_TYPE && type <= LAST_GUEST_TYPE;
 }
 
-export const SPAWN_FLAG = { PTY: 1, BUILTIN: 2, KEEP: 4, DROP: 8, STDIN: 16 } as const;
+export const SPAWN_FLAG = { PTY: 1, BUILTIN: 2, KEEP: 4, DROP: 8, STDIN: 16, SECRETS: 32 } as const;
 
 export const CHANNEL = { STDIN: 0, STDOUT: 1, STDERR: 2 } as const;
 export type OutputChannel = 1 | 2;

@@ -15,7 +15,7 @@ export interface LinkStream {
 }
 
 /** Above this much unread output of all streams together, the socket itself is not read any more. */
-const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 const FLUSH_TIMEOUT_MS = 1000;
 /** How a socket tells that its other side is gone. */
 const ENDS: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);

@@ -30,6 +30,8 @@ export interface SpawnSpec {
   /** Comes back in the process list. */
   readonly tag?: string | undefined;
   readonly rlimits?: readonly Rlimit[] | undefined;
+  /** The environment has secrets: no other command can look into this one, where commands have a user of their own. */
+  readonly hasSecrets?: boolean | undefined;
   /** argv names a builtin of the guest program. */
   readonly builtin?: boolean | undefined;
 }
@@ -79,7 +81,8 @@ function flagsOf(spec: SpawnSpec): number {
     (spec.builtin ? SPAWN_FLAG.BUILTIN : 0) |
     (spec.keep ? SPAWN_FLAG.KEEP : 0) |
     (spec.dropOldest ? SPAWN_FLAG.DROP : 0) |
-    (spec.stdin ? SPAWN_FLAG.STDIN : 0)
+    (spec.stdin ? SPAWN_FLAG.STDIN : 0) |
+    (spec.hasSecrets ? SPAWN_FLAG.SECRETS : 0)
   );
 }
 

@@ -1,5 +1,6 @@
 import { failure } from "../model/error-codes.ts";
 import type { ContentRecord } from "./builtin.ts";
+import { gatherPieces } from "./gather-pieces.ts";
 import { protocolError } from "./protocol-error.ts";
 import {
   encodeBytesHead,
@@ -56,45 +57,25 @@ export function createTreeItem(input: TreeItemInput): TreeItem {
   };
 }
 
-const MAX_PIECE = 64 * 1024;
+/** The bytes of `tree-in`: small records leave together with what follows them. */
+export function encodeTree(items: AsyncIterable<TreeChange> | Iterable<TreeChange>): AsyncGenerator<Uint8Array> {
+  return gatherPieces(treeRecords(items));
+}
 
-/** The records of `tree-in`. Small records leave together with what follows them. */
-export async function* encodeTree(items: AsyncIterable<TreeChange> | Iterable<TreeChange>): AsyncGenerator<Uint8Array> {
+async function* treeRecords(items: AsyncIterable<TreeChange> | Iterable<TreeChange>): AsyncGenerator<Uint8Array> {
   let total = 0;
-  let small: Buffer[] = [];
-  let smallBytes = 0;
-  const add = (record: Buffer): Buffer | undefined => {
-    small.push(record);
-    smallBytes += record.length;
-    return smallBytes >= MAX_PIECE ? flush() : undefined;
-  };
-  const flush = (): Buffer => {
-    const joined = Buffer.concat(small, smallBytes);
-    small = [];
-    smallBytes = 0;
-    return joined;
-  };
   for await (const item of items) {
-    const full = add(item.type === "removal" ? encodeChecked(item) : encodeEntry(checkItem(item)));
-    if (full) yield full;
+    yield item.type === "removal" ? encodeChecked(item) : encodeEntry(checkItem(item));
     if (item.type !== "file") continue;
     for await (const data of item.content ?? []) {
-      total += data.length;
       if (data.length === 0) continue;
-      add(encodeBytesHead(data.length));
-      if (data.length < MAX_PIECE / 4) {
-        // copied: the producer may use its buffer again
-        const joined = add(Buffer.from(data));
-        if (joined) yield joined;
-      } else {
-        yield flush();
-        yield data;
-      }
+      total += data.length;
+      yield encodeBytesHead(data.length);
+      yield data;
     }
-    add(encodeFileEnd());
+    yield encodeFileEnd();
   }
-  add(encodeDone(total));
-  yield flush();
+  yield encodeDone(total);
 }
 
 function encodeChecked(removal: TreeRemoval): Buffer {
@@ -116,17 +97,22 @@ function checkItem(item: TreeItem): TreeItem {
 export async function* decodeTree(
   records: AsyncGenerator<ContentRecord, void, undefined>,
 ): AsyncGenerator<TreeItem, void, undefined> {
+  let received = 0;
   try {
     for (;;) {
       const next = await records.next();
-      if (next.done || next.value.kind === "done") return;
+      if (next.done) return;
+      if (next.value.kind === "done") {
+        if (next.value.bytes !== received) throw protocolError("a tree that is not complete");
+        return;
+      }
       if (next.value.kind !== "entry") throw protocolError(`a ${next.value.kind} record without a file`);
       const { entry } = next.value;
       if (entry.type !== "file") {
         yield { ...entry, content: undefined };
         continue;
       }
-      const content = fileContent(records);
+      const content = fileContent(records, (bytes) => (received += bytes));
       yield { ...entry, content };
       const rest = content[Symbol.asyncIterator]();
       while (!(await rest.next()).done) continue;
@@ -137,13 +123,19 @@ export async function* decodeTree(
 }
 
 /** Ends at FILE_END. Iterating it again, or after leaving it, goes on where it was. */
-function fileContent(records: AsyncGenerator<ContentRecord, void, undefined>): AsyncIterable<Buffer> {
+function fileContent(
+  records: AsyncGenerator<ContentRecord, void, undefined>,
+  onBytes: (count: number) => void,
+): AsyncIterable<Buffer> {
   let ended = false;
   const next = async (): Promise<IteratorResult<Buffer, undefined>> => {
     if (ended) return { done: true, value: undefined };
     const step = await records.next();
     if (step.done) throw protocolError("a file without its end");
-    if (step.value.kind === "bytes") return { done: false, value: step.value.data };
+    if (step.value.kind === "bytes") {
+      onBytes(step.value.data.length);
+      return { done: false, value: step.value.data };
+    }
     if (step.value.kind !== "file-end") throw protocolError(`a ${step.value.kind} record within a file`);
     ended = true;
     return { done: true, value: undefined };

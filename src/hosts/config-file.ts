@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile, realpath, stat } from "node:fs/promises";
+import { mkdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { writeFileAtomic } from "../base/atomic-write.ts";
 import { errnoOf, messageOf } from "../base/errors.ts";
+import { makePrivateFolder } from "../base/private-folder.ts";
 import { failure } from "../model/error-codes.ts";
 import { BadSyntax, CannotSet, isTable, type ConfigDocument } from "./config-document.ts";
 import type { Host, Table } from "./host.ts";
@@ -95,8 +96,10 @@ export async function backUp(host: Host, file: ConfigFile, home: string): Promis
   const time = new Date().toISOString().replaceAll(/[:.]/g, "-");
   const backup = join(folder, `${host.name}-${time}-${basename(file.path).replace(/^\./, "")}`);
   await orFail(`Cannot keep a copy of "${file.path}" in "${folder}"`, async () => {
+    makePrivateFolder(home);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await copyFile(file.path, backup);
+    // SECURITY: a host's configuration may hold tokens, whoever could read it where it was (G-14)
+    await writeFile(backup, await readFile(file.path), { mode: 0o600, flag: "wx" });
   });
   return backup;
 }

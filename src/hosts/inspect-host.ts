@@ -1,16 +1,18 @@
 import { isClocheError } from "../base/errors.ts";
-import type { HostName, HostReport } from "../model/host.ts";
+import type { HostAccess, HostName, HostReport } from "../model/host.ts";
 import { compareEntry, type RefuseOptions } from "./compare-entry.ts";
 import { configPath, readConfig } from "./config-file.ts";
 import { diffEntries } from "./entry-diff.ts";
 import { findProgram } from "./find-program.ts";
 import type { Host } from "./host.ts";
 import { HOST_TABLE } from "./hosts.ts";
-import type { Launcher } from "./server-entry.ts";
+import { serveOptions, type Launcher } from "./server-entry.ts";
 
 export interface HostSetting {
   readonly launcher: Launcher;
   readonly refuse: RefuseOptions;
+  /** What a server with these options reaches; only for options that are not refused. */
+  readonly accessOf: (options: readonly string[]) => HostAccess;
 }
 
 /** How one host stands to this installation. Changes nothing and starts nothing. */
@@ -31,18 +33,22 @@ export async function inspectHost(name: HostName, setting: HostSetting): Promise
 async function stateOf(
   host: Host,
   installed: boolean,
-  { launcher, refuse }: HostSetting,
-): Promise<Pick<HostReport, "state" | "why" | "diff" | "next_step">> {
+  { launcher, refuse, accessOf }: HostSetting,
+): Promise<Pick<HostReport, "state" | "access" | "why" | "diff" | "next_step">> {
+  const nothing = { access: null, why: null, diff: null };
   try {
     const { entry } = await readConfig(host, launcher.env);
-    if (!entry) return { state: "not_connected", why: null, diff: null, next_step: installed ? firstStep(host) : null };
+    if (!entry) return { state: "not_connected", ...nothing, next_step: installed ? firstStep(host) : null };
+    const server = host.read(entry);
+    const options = server && serveOptions(server);
+    const access = options && refuse(options) === undefined ? accessOf(options) : null;
     const { wanted, why } = compareEntry(host, entry, { launcher, options: undefined, refuse });
-    if (why === undefined) return { state: "connected", why: null, diff: null, next_step: null };
+    if (why === undefined) return { state: "connected", ...nothing, access, next_step: null };
     const diff = await diffEntries(host, entry, wanted);
-    return { state: "drifted", why, diff, next_step: `Run \`cloche host repair ${host.name}\`` };
+    return { state: "drifted", access, why, diff, next_step: `Run \`cloche host repair ${host.name}\`` };
   } catch (error) {
     if (!isClocheError(error)) throw error;
-    return { state: "unreadable", why: error.message, diff: null, next_step: "Correct the file by hand" };
+    return { state: "unreadable", ...nothing, why: error.message, next_step: "Correct the file by hand" };
   }
 }
 

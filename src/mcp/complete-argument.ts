@@ -1,11 +1,11 @@
 import type { CompleteResult } from "@modelcontextprotocol/server";
-import type { Cloche } from "../sdk/cloche.ts";
+import type { ScopedClient } from "./scope/scoped-client.ts";
 
 const MOST = 100;
 
 /** What a user may mean by the beginning of a value: the ids there are, for a workspace. */
 export async function completeArgument(
-  cloche: Cloche,
+  cloche: ScopedClient,
   argument: { name: string; value: string },
   signal: AbortSignal,
 ): Promise<CompleteResult["completion"]> {

@@ -11,15 +11,18 @@ export interface ToolDescription {
   annotations: ToolAnnotations;
 }
 
-/** The tools as a client sees them: narrowed and described for what was selected. */
-export function describeTools({ tools, mode, full }: Selection, seeding: string): ToolDescription[] {
+/** The tools as a client sees them: narrowed and described for what was selected, with what is to say about this server. */
+export function describeTools(
+  { tools, mode, full }: Selection,
+  added: Partial<Record<ToolName, string>>,
+): ToolDescription[] {
   const rewritten: Partial<Record<ToolName, string>> = mode === undefined ? {} : MODES[mode].descriptions;
   return tools.map((name) => {
     const tool = TOOLS[name];
     const description = rewritten[name] ?? tool.description;
     return {
       name,
-      description: name === "workspace_create" ? `${description} ${seeding}` : description,
+      description: added[name] === undefined ? description : `${description} ${added[name]}`,
       inputSchema: inputSchema(inputOf(tool, full)),
       outputSchema: outputSchema(tool.output),
       annotations: tool.annotations,

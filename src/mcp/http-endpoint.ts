@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { createMcpHandler, isLegacyRequest, type McpHttpHandler } from "@modelcontextprotocol/server";
+import { descriptorLimit } from "../base/descriptor-limit.ts";
 import { isClocheError, messageOf } from "../base/errors.ts";
 import type { Cloche } from "../sdk/cloche.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
@@ -8,7 +10,8 @@ import { refuse } from "./http-guard.ts";
 import { optionsFrom } from "./http-options.ts";
 import { HttpSessions, problem } from "./http-sessions.ts";
 import { buildServer } from "./mcp-server.ts";
-import { chooseParts, type ServerParts } from "./server-options.ts";
+import { chooseParts, forSession, type ServerParts } from "./server-options.ts";
+import { Strangers } from "./strangers.ts";
 
 export interface EndpointOptions {
   readonly cloche: Cloche;
@@ -19,6 +22,10 @@ export interface EndpointOptions {
 }
 
 const MAX_CHOICES = 100;
+/** Connections that have not shown the token. */
+const MAX_STRANGERS = 512;
+/** For what shows it. */
+const HEADERS_MS = 10_000;
 
 /** The server over Streamable HTTP: both for clients that open a session and for those that send each request with all it needs. */
 export class HttpEndpoint implements AsyncDisposable {
@@ -28,15 +35,26 @@ export class HttpEndpoint implements AsyncDisposable {
   readonly #sessions: HttpSessions;
   /** By what was chosen in the address. */
   readonly #choices = new Map<string, { readonly parts: ServerParts; readonly handler: McpHttpHandler }>();
+  readonly #strangers = new Strangers(Math.min(MAX_STRANGERS, Math.floor(descriptorLimit() / 4)));
   #exchanges = 0;
 
   constructor(options: EndpointOptions) {
     this.#options = options;
     this.#sessions = new HttpSessions(options.onChange);
-    this.server = createServer((request, response) => void this.#serve(request, response));
+    this.server = createServer(
+      { headersTimeout: HEADERS_MS, connectionsCheckingInterval: HEADERS_MS / 4 },
+      (request, response) => void this.#serve(request, response),
+    );
     // A command may run for a day before its answer comes.
     this.server.requestTimeout = 0;
     this.server.timeout = 0;
+  }
+
+  /** A connection of whoever. */
+  take(socket: Socket): void {
+    this.#strangers.add(socket);
+    this.server.emit("connection", socket);
+    socket.resume();
   }
 
   /** Whether somebody is served. */
@@ -64,6 +82,7 @@ export class HttpEndpoint implements AsyncDisposable {
       response.end(`${refusal.message}\n`);
       return;
     }
+    this.#strangers.delete(incoming.socket);
     this.#exchanges++;
     this.#options.onChange();
     try {
@@ -82,7 +101,9 @@ export class HttpEndpoint implements AsyncDisposable {
       const { request, body } = exchange;
       const { parts, handler } = this.#choose(new URL(request.url).searchParams);
       if (await isLegacyRequest(request, body)) {
-        return await this.#sessions.serve(exchange, () => buildServer(parts, this.#calls));
+        return await this.#sessions.serve(exchange, () =>
+          buildServer(forSession(parts, this.#options.cloche), this.#calls),
+        );
       }
       return await handler.fetch(request, body === undefined ? {} : { parsedBody: body });
     } catch (error) {

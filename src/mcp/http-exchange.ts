@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** As much as the daemon takes. */
-const MAX_BODY_BYTES = 96 * 1024 * 1024;
+const MAX_BODY_BYTES = 24 * 1024 * 1024;
 
 export interface HttpExchange {
   readonly request: Request;

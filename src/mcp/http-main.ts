@@ -20,11 +20,11 @@ process.on("message", (message: Start | { readonly connection: number }, socket:
     endpoint = open(message);
     return;
   }
-  process.send?.({ taken: message.connection });
+  // In the next turn, so that what this one has to say is read before many more come.
+  setImmediate(() => process.send?.({ taken: message.connection }));
   // The client may have left on the way.
   if (!socket || !endpoint) return;
-  endpoint.server.emit("connection", socket);
-  socket.resume();
+  endpoint.take(socket);
 });
 process.on("disconnect", () => process.exit(0));
 

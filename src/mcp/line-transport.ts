@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 
-/** Room for a file of 64 MiB, escaped, as the daemon takes it. */
-const MAX_LINE_BYTES = 96 * 1024 * 1024;
+/** Room for a file of 16 MiB, escaped, as the daemon takes it. */
+const MAX_LINE_BYTES = 24 * 1024 * 1024;
 const NEWLINE = 10;
 
 /** Standard JSON-RPC codes, here as numbers: the library's own need its whole table. */

@@ -2,6 +2,7 @@ import { McpServer, ProtocolError, ProtocolErrorCode, type ServerContext } from 
 import { packageVersion } from "../base/version.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import { MODES, type ToolName } from "./profiles.ts";
+import { reachSentences, reachWords } from "./scope/reach-words.ts";
 import type { ServerParts } from "./server-options.ts";
 
 /** Tells the protocol library apart from its validator: no answer of a client is ever checked against a schema here, so none is built. */
@@ -16,13 +17,13 @@ const INSTRUCTIONS =
  * One server for one client. Tools, resources and prompts are loaded when they are first asked for, so that the handshake does not wait for them.
  */
 export function buildServer(parts: ServerParts, calls: CallsUnderWay): McpServer {
-  const { selection, source, defaults, cloche } = parts;
+  const { selection, source, defaults, access, client: cloche } = parts;
   const purpose = selection.mode === undefined ? "" : ` This server is for one job: ${MODES[selection.mode].purpose}`;
   const mcp = new McpServer(
     { name: "cloche", title: "cloche workspaces", version: packageVersion() },
     {
       capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
-      instructions: INSTRUCTIONS + purpose,
+      instructions: `${INSTRUCTIONS}${purpose} ${reachWords(access)}`,
       jsonSchemaValidator: NO_VALIDATOR,
     },
   );
@@ -30,7 +31,7 @@ export function buildServer(parts: ServerParts, calls: CallsUnderWay): McpServer
 
   server.setRequestHandler("tools/list", async () => {
     const { describeTools } = await import("./describe-tools.ts");
-    return { tools: describeTools(selection, source.sentence) };
+    return { tools: describeTools(selection, { workspace_create: source.sentence, ...reachSentences(access) }) };
   });
   server.setRequestHandler("tools/call", ({ params }, context) =>
     calls.track(async () => {
@@ -40,7 +41,6 @@ export function buildServer(parts: ServerParts, calls: CallsUnderWay): McpServer
       const { signal } = context.mcpReq;
       return await callTool(TOOLS[name], params.arguments, selection.full, {
         cloche,
-        source,
         defaults,
         signal,
         report: reporter(context),

@@ -96,7 +96,7 @@ export const MODES = {
       workspace_patch_apply: "Apply the repair as one unified diff: all of it or nothing.",
       workspace_diff: "Show the repair as a patch that `git apply` takes.",
       workspace_reset: "Go back to the bug: a new sandbox with the files of the beginning.",
-      workspace_export: "Take a repaired file or folder out to a new path on the host.",
+      workspace_export: "Take a repaired file or folder out to a new path.",
     },
   },
   inspect: {
@@ -106,7 +106,7 @@ export const MODES = {
       workspace_file_list: "See what is there before anything of it runs.",
       workspace_file_read: "Read suspicious files as text; nothing of them runs.",
       workspace_exec: "Run a look at the files, such as grep. There is no network; what it breaks is thrown away.",
-      workspace_export: "Take the report out to a new path on the host, and nothing else.",
+      workspace_export: "Take the report out to a new path, and nothing else.",
     },
   },
   "cold-start": {

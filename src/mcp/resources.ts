@@ -6,8 +6,8 @@ import {
 } from "@modelcontextprotocol/server";
 import { isClocheError } from "../base/errors.ts";
 import { failure, toErrorDocument } from "../model/error-codes.ts";
-import type { Cloche } from "../sdk/cloche.ts";
 import { count } from "./bounded.ts";
+import type { ScopedClient } from "./scope/scoped-client.ts";
 import { boundSummary } from "./tools/workspace-summary.ts";
 import {
   DIFF_TEMPLATE,
@@ -43,7 +43,7 @@ export const RESOURCE_TEMPLATES = [
   },
 ];
 
-export async function listResources(cloche: Cloche, signal: AbortSignal): Promise<ListResourcesResult> {
+export async function listResources(cloche: ScopedClient, signal: AbortSignal): Promise<ListResourcesResult> {
   const { workspaces } = await cloche.listWorkspaces({ signal });
   const resources = workspaces.slice(0, MAX_LISTED).flatMap(({ workspace_id: id, name }) => {
     const title = name === null ? id : `${name} (${id})`;
@@ -55,7 +55,11 @@ export async function listResources(cloche: Cloche, signal: AbortSignal): Promis
   return { resources };
 }
 
-export async function readResource(cloche: Cloche, uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
+export async function readResource(
+  cloche: ScopedClient,
+  uri: string,
+  signal: AbortSignal,
+): Promise<ReadResourceResult> {
   const address = parseWorkspaceUri(uri);
   if (address === undefined)
     throw notFound(
@@ -71,7 +75,7 @@ export async function readResource(cloche: Cloche, uri: string, signal: AbortSig
 }
 
 async function contentOf(
-  cloche: Cloche,
+  cloche: ScopedClient,
   address: WorkspaceUri,
   signal: AbortSignal,
 ): Promise<{ mimeType: string; text: string }> {

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import type { Cloche } from "../sdk/cloche.ts";
+import type { ScopedClient } from "./scope/scoped-client.ts";
 import type { ToolContext } from "./tool.ts";
 import { TOOLS } from "./tool-registry.ts";
 
 /** Any call ends here: what matters is what was read before it was made. */
-const unreachable = new Proxy({} as Cloche, {
+const unreachable = new Proxy({} as ScopedClient, {
   get: () => () => Promise.reject(new Error("not reached")),
 });
 
@@ -20,7 +20,6 @@ it("every tool passes on every argument that it offers", async () => {
     const context: ToolContext = {
       cloche: unreachable,
       signal: new AbortController().signal,
-      source: { sentence: "", seed: () => Promise.resolve({}), [Symbol.asyncDispose]: () => Promise.resolve() },
       defaults: {},
     };
     await Promise.resolve()

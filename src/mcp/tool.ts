@@ -1,14 +1,12 @@
 import type { z } from "zod";
-import type { Cloche } from "../sdk/cloche.ts";
 import type { ToolName } from "./profiles.ts";
-import type { ProjectSource } from "./project/project-source.ts";
+import type { ScopedClient } from "./scope/scoped-client.ts";
 
 /** What a tool's work gets beside its arguments. */
 export interface ToolContext {
-  readonly cloche: Cloche;
+  readonly cloche: ScopedClient;
   /** Aborted when the client cancels the call or goes away. */
   readonly signal: AbortSignal;
-  readonly source: ProjectSource;
   /** For workspaces that name none. */
   readonly defaults: { readonly environment?: string | undefined; readonly backend?: string | undefined };
   /** Tells the client that the call goes on; absent when the client did not ask to be told. */

@@ -1,7 +1,8 @@
 import { AGENT } from "./names.ts";
 import type { Command } from "./exec.ts";
 
-const PATH = `${AGENT.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
+/** SECURITY: what any command can write comes last, so that none plants a program for a later one that gets secrets under a name of the system's (G-17). */
+const PATH = `/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:${AGENT.home}/.local/bin`;
 
 /** The whole environment of a command: nothing of the host's comes along. */
 export function commandEnvironment(

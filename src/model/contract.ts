@@ -23,6 +23,11 @@ const SERVE_FLAGS = [
   "--no-project-source",
   "--environment",
   "--backend",
+  "--output-dir",
+  "--allow-read",
+  "--allow-write",
+  "--allow-environment",
+  "--all-workspaces",
 ] as const;
 
 export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
@@ -68,7 +73,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "workspace file read": { positionals: ["ID", "PATH"], flags: ["--max-bytes", "--content-only"] },
   "workspace file write": { positionals: ["ID", "PATH"], flags: ["--text", "--text-file"] },
   "workspace diff": { positionals: ["ID"], flags: [] },
-  "workspace export": { positionals: ["ID", "PATH"], flags: ["--output"], required: ["--output HOST_PATH"] },
+  "workspace export": { positionals: ["ID", "PATH"], flags: ["--output", "--links"], required: ["--output HOST_PATH"] },
   "workspace patch apply": { positionals: ["ID"], flags: ["--patch", "--patch-file"] },
   "workspace sync push": { positionals: ["ID", "HOST_PATH"], flags: ["--dest"] },
   "workspace snapshot create": { positionals: ["ID", "NAME"], flags: ["--live"] },
@@ -122,7 +127,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "workspace disk list": { positionals: ["ID", "[PATH]"], flags: ["--recursive"] },
   "workspace disk read": { positionals: ["ID", "PATH"], flags: ["--max-bytes", "--content-only"] },
   "env list": { positionals: [], flags: [] },
-  "env pull": { positionals: ["ENVIRONMENT"], flags: [] },
+  "env pull": { positionals: ["ENVIRONMENT"], flags: ["--build-network"] },
   "env inspect": { positionals: ["ENVIRONMENT"], flags: [] },
   "env prune": { positionals: ["[ENVIRONMENT…]"], flags: ["--dry-run"] },
   prepare: { positionals: ["[ENVIRONMENT]"], flags: ["--backend", "--oci-runtime"] },

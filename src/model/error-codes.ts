@@ -35,7 +35,7 @@ export const ERROR_CODES = {
   SHELL_NOT_FOUND: row(1, 404, "Open one with `cloche workspace shell open ID`"),
   SHELL_NOT_RUNNING: row(1, 409, "Open a new one with `cloche workspace shell open ID`"),
   SECRET_NOT_FOUND: row(1, 404, "Give the secret at `cloche workspace create --secret NAME=VALUE`"),
-  SECRET_INVALID: row(2, 400, "A secret has 4 to 65,536 bytes of text"),
+  SECRET_INVALID: row(2, 400, "A secret has 4 to 65,536 bytes of text, those of a workspace 131,072 together"),
   PORT_TAKEN: row(1, 409, "Choose another host port, or 0 for one that is free"),
   // programs that use cloche over MCP
   HOST_NOT_INSTALLED: row(1, 404, "Install the host first; `cloche host doctor` shows which are there"),
@@ -43,6 +43,11 @@ export const ERROR_CODES = {
   HOST_FAILED: row(1, 502, "Run the host's own command by hand to see all that it says"),
   // paths and files
   PATH_OUTSIDE_WORKSPACE: row(2, 400, "Give a path under /workspace, relative or absolute"),
+  HOST_ACCESS_REFUSED: row(
+    1,
+    403,
+    "The operator of the MCP server can widen what its tools reach: see `cloche mcp serve --help`",
+  ),
   FILE_NOT_FOUND: row(1, 404, "See `cloche workspace file list ID --recursive` for what is there"),
   FILE_WRONG_TYPE: row(1, 409, "See `cloche workspace file list ID` for what kind of file it is"),
   FILE_TOO_LARGE: row(1, 413, "Read a part with --max-bytes, or take the file out with `cloche workspace export`"),
@@ -81,6 +86,7 @@ export const ERROR_CODES = {
   // the host
   DISK_FULL: row(1, 507, "Free some space where the cloche home and cache are, then try again"),
   DAEMON_UNREACHABLE: row(1, 503, "See daemon.log in the cloche home, then try again"),
+  DAEMON_BUSY: row(1, 503, "Wait for some of the calls under way to end, then try again"),
   DAEMON_VERSION: row(1, 409, "Run `cloche daemon stop`, then try again"),
   CANCELLED: row(1, 499, "The caller ended the operation"),
   INTERNAL: row(1, 500, "This is a fault in cloche; daemon.log in the cloche home says more"),

@@ -35,11 +35,17 @@ export interface FileWritten {
   bytes_written: number;
 }
 
+/** What an export does with links that lead out of it. Links that stay within are always taken. */
+export const LINK_POLICIES = ["refuse", "skip", "keep"] as const;
+export type LinkPolicy = (typeof LINK_POLICIES)[number];
+
 export interface Exported {
   workspace_id: string;
   workspace_path: string;
   output_path: string;
   artifact_type: ArtifactType;
+  /** Links that led out and were left out, which `links: "skip"` asks for. */
+  skipped_links: number;
 }
 
 export const CHANGE_STATUSES = ["added", "modified", "deleted", "renamed", "type_changed"] as const;

@@ -8,6 +8,14 @@ export type ConnectableHost = (typeof CONNECTABLE_HOSTS)[number];
 
 export type HostState = "connected" | "drifted" | "not_connected" | "unreadable";
 
+/** What a host's tools reach of this machine, as its entry's options say. */
+export interface HostAccess {
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  readonly environments: readonly string[];
+  readonly workspaces: "own" | "all";
+}
+
 /** What `cloche host doctor` says about one host. */
 export interface HostReport {
   readonly host: HostName;
@@ -17,6 +25,8 @@ export interface HostReport {
   readonly program: string | null;
   readonly config_path: string;
   readonly state: HostState;
+  /** Of an entry that starts the server; else null. */
+  readonly access: HostAccess | null;
   /** What is not as it should be. */
   readonly why: string | null;
   /** From the entry as it is to the entry as it should be. */

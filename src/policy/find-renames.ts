@@ -19,7 +19,9 @@ const MAX_FILES = 200;
 const MAX_SIZE = 256 * 1024;
 /** Bytes of each side, and lines looked at for all pairs together; they keep the worst case well below a second. */
 const MAX_BYTES = 2 * 1024 * 1024;
-const MAX_LOOKUPS = 1_000_000;
+const MAX_LOOKUPS = 300_000;
+/** Lines of each side: one costs far more than its bytes. */
+const MAX_LINES = 100_000;
 const MIN_SIMILARITY = 0.5;
 
 /** Pairs a removed with an added file: first those of the same content, then the most similar texts, at least half the same. */
@@ -85,19 +87,22 @@ function similarRenames<T extends RenameCandidate>(added: readonly T[], deleted:
 function indexed<T extends RenameCandidate>(files: readonly T[]): Lines<T>[] {
   const found: Lines<T>[] = [];
   let bytes = 0;
+  let lines = 0;
   for (const file of files) {
     const { content, type } = file;
     if (type !== "file" || content === undefined || content.length === 0) continue;
     if (content.length >= MAX_SIZE || isBinary(content)) continue;
     if (found.length === MAX_FILES || (bytes += content.length) > MAX_BYTES) break;
-    found.push({ file, size: content.length, counts: countLines(Buffer.from(content).toString("latin1")) });
+    const split = splitLines(Buffer.from(content).toString("latin1"));
+    if ((lines += split.length) > MAX_LINES) break;
+    found.push({ file, size: content.length, counts: countLines(split) });
   }
   return found;
 }
 
-function countLines(text: string): Map<string, number> {
+function countLines(lines: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const line of splitLines(text)) counts.set(line, (counts.get(line) ?? 0) + 1);
+  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
   return counts;
 }
 

@@ -75,4 +75,118 @@ describe("Redactor (G-17)", () => {
     expect(redactor.openStart(Buffer.from("nothing"))).toBe(0);
     expect(redactor.openStart(Buffer.from(""))).toBe(0);
   });
+
+  it("ignores values that would be found in everything, and ends", () => {
+    for (const value of ["", "a", "ab", "abc", "\n", "\n\n"]) {
+      const redactor = new Redactor([value, "real-value"]);
+      const text = `${"ab\n\nabc".repeat(50)} real-value`;
+      expect(redactor.text(text)).toBe(text.replace("real-value", REDACTED));
+      expect(streamed(redactor, Array.from(text))).toBe(redactor.text(text));
+      expect(redactor.openEnd(Buffer.from(text))).toBe(0);
+      expect(redactor.openStart(Buffer.from(text))).toBe(0);
+    }
+    expect(new Redactor(["", "abc"]).isEmpty).toBe(true);
+  });
+
+  it("does what a plain search does, for any values and any cut", () => {
+    // Few letters, so that values begin, end and overlap each other all the time.
+    const text = (maxLength: number) =>
+      fc.array(fc.constantFrom("a", "b", "\n", "\r\n", "ü"), { maxLength }).map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(
+        fc.array(text(14), { maxLength: 8 }),
+        text(80),
+        fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 60 }),
+        (values, shown, cuts) => {
+          const redactor = new Redactor(values);
+          const whole = Buffer.from(shown);
+          const wanted = plainSearch(values, whole);
+          expect(redactor.bytes(whole).toString("latin1")).toBe(wanted);
+          const stream = redactor.stream();
+          let out = "";
+          let at = 0;
+          for (const cut of [...cuts, whole.length]) {
+            out += stream.push(whole.subarray(at, at + cut)).toString("latin1");
+            at += cut;
+          }
+          expect(out + stream.end().toString("latin1")).toBe(wanted);
+          const needles = needlesOf(values);
+          expect(redactor.openEnd(whole)).toBe(
+            longest(whole.length, (length) =>
+              needles.some((needle) => needle.length > length && needle.startsWith(latin(whole.subarray(-length)))),
+            ),
+          );
+          expect(redactor.openStart(whole)).toBe(
+            longest(whole.length, (length) =>
+              needles.some((needle) => needle.length > length && needle.endsWith(latin(whole.subarray(0, length)))),
+            ),
+          );
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each([
+    [
+      "thousands of lines that begin alike",
+      [Array.from({ length: 1500 }, (_, line) => `${"a".repeat(32)}${line}`).join("\n")],
+    ],
+    ["one letter", ["a".repeat(65_536)]],
+    ["values within values", Array.from({ length: 60 }, (_, count) => "a".repeat(64 + count))],
+    ["a value that is almost there everywhere", [`${"a".repeat(65_000)}b`]],
+  ])("takes time for the bytes only: %s", (_what, values) => {
+    const redactor = new Redactor(values);
+    const hostile = Buffer.alloc(512 * 1024, "a");
+    redactor.openStart(hostile);
+    redactor.openEnd(hostile);
+    const began = performance.now();
+    const shown = redactor.bytes(hostile);
+    const stream = redactor.stream();
+    for (let at = 0; at < hostile.length; at += 8192) stream.push(hostile.subarray(at, at + 8192));
+    // A search for one value after the other takes minutes.
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(shown.length).toBeLessThanOrEqual(3 * hostile.length);
+  });
 });
+
+const latin = (bytes: Buffer): string => bytes.toString("latin1");
+
+/** All that a value is shown as, as one letter a byte. */
+function needlesOf(values: readonly string[]): string[] {
+  return values
+    .flatMap((value) => {
+      if (!value.includes("\n")) return [value];
+      const lines = value.split(/\r?\n/).filter((line) => Buffer.byteLength(line) >= 8);
+      return [value, value.replaceAll(/\r?\n/g, "\r\n"), ...lines];
+    })
+    .map((form) => latin(Buffer.from(form)))
+    .filter((form) => form.length >= 4);
+}
+
+/** Colours every byte of every value, one by one, and gives each colour that is not broken a mark. */
+function plainSearch(values: readonly string[], whole: Buffer): string {
+  const text = latin(whole);
+  const covered = new Set<number>();
+  const joined = new Set<number>();
+  for (const needle of needlesOf(values)) {
+    for (let at = 0; at < text.length; at++) {
+      if (!text.startsWith(needle, at)) continue;
+      for (let index = at; index < at + needle.length; index++) {
+        covered.add(index);
+        if (index > at) joined.add(index);
+      }
+    }
+  }
+  let out = "";
+  for (const [index, letter] of Array.from(text).entries()) {
+    if (!covered.has(index)) out += letter;
+    else if (!joined.has(index)) out += REDACTED;
+  }
+  return out;
+}
+
+function longest(most: number, isSo: (length: number) => boolean): number {
+  for (let length = most; length > 0; length--) if (isSo(length)) return length;
+  return 0;
+}

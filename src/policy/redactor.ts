@@ -1,12 +1,21 @@
+import { NeedleAutomaton } from "./needle-automaton.ts";
+
 /**
  * Takes the values of secrets out of what leaves a sandbox. Bytes, so that a value is found wherever chunks are cut. It guards against accidents: a
- * command that wants to can always print a secret in a form that nobody recognises.
+ * command that wants to can always print a secret in a form that nobody recognises. Its time is that of the bytes, whatever the values are.
  */
 export const REDACTED = "[REDACTED]";
 
 const MARK = Buffer.from(REDACTED);
+/** A shorter value would be found in everything, and each mark is longer than what it stands for. */
+const MIN_NEEDLE_BYTES = 4;
 /** Lines of a value of several lines are secrets of their own from this length on: a tool may print one of them. */
 const MIN_LINE_BYTES = 8;
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
 
 export interface RedactingStream {
   /** What of the stream so far can be shown: an end that may be the beginning of a value is held back. */
@@ -16,22 +25,22 @@ export interface RedactingStream {
 }
 
 export class Redactor {
-  /** Longest first, so that a value that contains another is found whole. */
   readonly #needles: readonly Buffer[];
+  /** Bytes of the longest value: how much context a reader needs on both sides of a cut. */
+  readonly reach: number;
+  #forward: NeedleAutomaton | undefined;
+  #backward: NeedleAutomaton | undefined;
 
   constructor(values: readonly string[]) {
     this.#needles = [...new Set(values.flatMap(formsOf))]
       .map((form) => Buffer.from(form))
-      .sort((a, b) => b.length - a.length);
+      // SECURITY: an empty needle is found everywhere and for ever, and a short one multiplies what it is found in (G-17)
+      .filter((needle) => needle.length >= MIN_NEEDLE_BYTES);
+    this.reach = this.#needles.reduce((longest, { length }) => Math.max(longest, length), 0);
   }
 
   get isEmpty(): boolean {
     return this.#needles.length === 0;
-  }
-
-  /** Bytes of the longest value: how much context a reader needs on both sides of a cut. */
-  get reach(): number {
-    return this.#needles[0]?.length ?? 0;
   }
 
   text(text: string): string {
@@ -59,60 +68,119 @@ export class Redactor {
   }
 
   stream(): RedactingStream {
-    let held: Buffer = Buffer.alloc(0);
-    return {
-      push: (chunk) => {
-        if (this.isEmpty) return chunk;
-        const all = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-        const open = this.openEnd(all);
-        held = Buffer.from(all.subarray(all.length - open));
-        return this.bytes(all.subarray(0, all.length - open));
-      },
-      end: () => {
-        const rest = this.bytes(held);
-        held = Buffer.alloc(0);
-        return rest;
-      },
-    };
+    return this.isEmpty ? PASSING : new StreamRedaction(this.#automaton);
   }
 
-  /** Where values are, in order, without overlap. */
-  find(bytes: Buffer): { start: number; end: number }[] {
-    const spans = this.#needles
-      .flatMap((needle) => occurrences(bytes, needle))
-      .sort((a, b) => a.start - b.start || b.end - a.end);
-    const merged: { start: number; end: number }[] = [];
-    for (const span of spans) {
-      const last = merged.at(-1);
-      if (last && span.start < last.end) last.end = Math.max(last.end, span.end);
-      else merged.push({ ...span });
+  /** Where values are, in order; those that overlap are one. */
+  find(bytes: Buffer): Span[] {
+    if (this.isEmpty) return [];
+    const automaton = this.#automaton;
+    const spans: Span[] = [];
+    let state = 0;
+    for (let at = 0; at < bytes.length; at++) {
+      if (state === 0 && (at = automaton.skip(bytes, at)) === bytes.length) break;
+      state = automaton.next(state, bytes[at] ?? 0);
+      const length = automaton.matched(state);
+      if (length > 0) addSpan(spans, at + 1 - length, at + 1);
     }
-    return merged;
+    return spans;
   }
 
-  /** How many bytes at the end may be the beginning of a value that goes on in what comes next; none of a value that is complete. */
+  /** How many bytes at the end may be the beginning of a value that goes on in what comes next. */
   openEnd(bytes: Buffer): number {
-    const complete = this.find(bytes).at(-1)?.end ?? 0;
-    for (let length = Math.min(this.reach - 1, bytes.length); length > 0; length--) {
-      const end = bytes.subarray(bytes.length - length);
-      if (bytes.length - length < complete && complete === bytes.length) continue;
-      if (this.#needles.some((needle) => needle.length > length && needle.subarray(0, length).equals(end)))
-        return length;
+    if (this.isEmpty) return 0;
+    const automaton = this.#automaton;
+    let state = 0;
+    for (let at = Math.max(0, bytes.length - this.reach); at < bytes.length; at++) {
+      state = automaton.next(state, bytes[at] ?? 0);
     }
-    return 0;
+    return automaton.open(state);
   }
 
   /** How many bytes at the start may be the rest of a value that began in what is lost. */
   openStart(bytes: Buffer): number {
-    for (let length = Math.min(this.reach - 1, bytes.length); length > 0; length--) {
-      const start = bytes.subarray(0, length);
-      if (
-        this.#needles.some((needle) => needle.length > length && needle.subarray(needle.length - length).equals(start))
-      )
-        return length;
-    }
-    return 0;
+    if (this.isEmpty) return 0;
+    const automaton = (this.#backward ??= new NeedleAutomaton(this.#needles.map((needle) => needle.toReversed())));
+    let state = 0;
+    for (let at = Math.min(bytes.length, this.reach) - 1; at >= 0; at--) state = automaton.next(state, bytes[at] ?? 0);
+    return automaton.open(state);
   }
+
+  /** Made when it is first needed: most workspaces print little. */
+  get #automaton(): NeedleAutomaton {
+    return (this.#forward ??= new NeedleAutomaton(this.#needles));
+  }
+}
+
+const PASSING: RedactingStream = { push: (chunk) => chunk, end: () => Buffer.alloc(0) };
+
+/**
+ * The same as `bytes` for any cut. Positions count from the start of the stream. A mark is shown as soon as nothing that still comes can make its value begin
+ * earlier, so what is held back is never longer than a value.
+ */
+class StreamRedaction implements RedactingStream {
+  readonly #automaton: NeedleAutomaton;
+  #state = 0;
+  #held: Buffer = Buffer.alloc(0);
+  #at = 0;
+  /** What is before that was shown, or is what a mark stands for. */
+  #shownTo = 0;
+  /** Found, and not shown yet. */
+  #spans: Span[] = [];
+
+  constructor(automaton: NeedleAutomaton) {
+    this.#automaton = automaton;
+  }
+
+  push(chunk: Buffer): Buffer {
+    const automaton = this.#automaton;
+    let state = this.#state;
+    for (let index = 0; index < chunk.length; index++) {
+      if (state === 0 && (index = automaton.skip(chunk, index)) === chunk.length) break;
+      state = automaton.next(state, chunk[index] ?? 0);
+      const length = automaton.matched(state);
+      if (length > 0) addSpan(this.#spans, this.#at + index + 1 - length, this.#at + index + 1);
+    }
+    this.#state = state;
+    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    this.#at += chunk.length;
+    return this.#show(bytes, this.#at - automaton.open(state));
+  }
+
+  end(): Buffer {
+    return this.#show(this.#held, this.#at);
+  }
+
+  /** `bytes` end where the stream is. What comes later begins no value before `safe`. */
+  #show(bytes: Buffer, safe: number): Buffer {
+    const from = this.#at - bytes.length;
+    const parts: Buffer[] = [];
+    let spans = 0;
+    for (const { start, end } of this.#spans) {
+      if (start > safe) break;
+      spans++;
+      // What overlaps a value that has its mark belongs to that one.
+      if (start >= this.#shownTo) parts.push(bytes.subarray(this.#shownTo - from, start - from), MARK);
+      this.#shownTo = Math.max(this.#shownTo, end);
+    }
+    this.#spans = this.#spans.slice(spans);
+    if (safe > this.#shownTo) {
+      parts.push(bytes.subarray(this.#shownTo - from, safe - from));
+      this.#shownTo = safe;
+    }
+    this.#held = Buffer.from(bytes.subarray(Math.min(bytes.length, this.#shownTo - from)));
+    return Buffer.concat(parts);
+  }
+}
+
+/** They come by their ends; one that is longer may begin before those that are there. */
+function addSpan(spans: Span[], start: number, end: number): void {
+  let from = start;
+  for (let last = spans.at(-1); last && last.end > from; last = spans.at(-1)) {
+    from = Math.min(from, last.start);
+    spans.pop();
+  }
+  spans.push({ start: from, end });
 }
 
 /** A value as a terminal shows it, and its lines. */
@@ -120,11 +188,4 @@ function formsOf(value: string): string[] {
   if (!value.includes("\n")) return [value];
   const lines = value.split(/\r?\n/).filter((line) => Buffer.byteLength(line) >= MIN_LINE_BYTES);
   return [value, value.replaceAll(/\r?\n/g, "\r\n"), ...lines];
-}
-
-function occurrences(bytes: Buffer, needle: Buffer): { start: number; end: number }[] {
-  const spans: { start: number; end: number }[] = [];
-  for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1))
-    spans.push({ start: at, end: at + needle.length });
-  return spans;
 }

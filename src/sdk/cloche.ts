@@ -43,6 +43,7 @@ import type {
   PatchOptions,
   PrepareOptions,
   PruneOptions,
+  PullOptions,
   SnapshotOptions,
   ReadFileOptions,
   ReadShellOptions,
@@ -276,7 +277,7 @@ export class Cloche implements AsyncDisposable {
     return await this.#connection.call("listEnvironments", {}, options);
   }
 
-  async pullEnvironment(environment: string, options: LongCallOptions = {}): Promise<Environment> {
+  async pullEnvironment(environment: string, options: PullOptions = {}): Promise<Environment> {
     return await this.#ask("pullEnvironment", { environment: resolveEnvironment(environment) }, options);
   }
 
@@ -287,7 +288,11 @@ export class Cloche implements AsyncDisposable {
   /** Removes what no workspace uses; of the named environments alone where some are named. */
   async pruneEnvironments(options: PruneOptions = {}): Promise<EnvironmentsPruned> {
     const { environments, ...rest } = options;
-    return await this.#ask("pruneEnvironments", { environments: environments?.map(resolveEnvironment) }, rest);
+    return await this.#ask(
+      "pruneEnvironments",
+      { environments: environments?.map((name) => resolveEnvironment(name)) },
+      rest,
+    );
   }
 
   /** Makes ready what workspaces of an environment need on a backend, and proves it: create, exec, reset, delete. */

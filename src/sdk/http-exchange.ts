@@ -1,7 +1,9 @@
 import { lstatSync } from "node:fs";
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
+import { dirname } from "node:path";
 import type { Duplex } from "node:stream";
+import { requirePrivateFolder } from "../base/private-folder.ts";
 import { openSocketAddress } from "../base/unix-path.ts";
 import { packageVersion } from "../base/version.ts";
 import { failure } from "../model/error-codes.ts";
@@ -32,6 +34,7 @@ export class SocketAgent extends Agent {
 
 // SECURITY: in a home that others can write to, somebody else could listen under this name and be told everything (G-14)
 function refuseForeignSocket(path: string): void {
+  requirePrivateFolder(dirname(path));
   const owner = lstatSync(path).uid;
   if (owner === process.geteuid?.()) return;
   throw failure("DAEMON_UNREACHABLE", `Cannot use "${path}": it belongs to another user`, OWN_FOLDER);

@@ -10,9 +10,10 @@ export const resolveHostPath = (path: string): string => path && resolve(path);
 const OF_THIS_HOST = ["dockerfile:", "smolmachine:"];
 
 /** An environment that is made from something of this host names it from where the caller stands. */
-export function resolveEnvironment(name: string): string {
+export function resolveEnvironment(name: string, cwd = process.cwd()): string {
   const prefix = OF_THIS_HOST.find((one) => name.startsWith(one));
-  return prefix === undefined ? name : `${prefix}${resolveHostPath(name.slice(prefix.length))}`;
+  const path = name.slice(prefix?.length);
+  return prefix === undefined || path === "" ? name : `${prefix}${resolve(cwd, path)}`;
 }
 
 /** Adds what only this side knows: its environment, and the folder that relative paths start from. */

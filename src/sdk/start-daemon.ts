@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, existsSync, type FSWatcher, mkdirSync, openSync, watch } from "node:fs";
+import { closeSync, existsSync, type FSWatcher, openSync, watch } from "node:fs";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
-import { errnoOf, messageOf } from "../base/errors.ts";
+import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import { daemonLog, daemonSocket, type Places } from "../base/paths.ts";
+import { makePrivateFolder } from "../base/private-folder.ts";
 import { openSocketAddress } from "../base/unix-path.ts";
 import { failure, type ErrorDocument } from "../model/error-codes.ts";
 import { toClocheError } from "./answer.ts";
@@ -55,8 +56,9 @@ export async function startDaemon(start: DaemonStart): Promise<void> {
 function makeHome(home: string): void {
   try {
     // SECURITY: what is in the home is the user's alone (G-14)
-    mkdirSync(home, { recursive: true, mode: 0o700 });
+    makePrivateFolder(home);
   } catch (error) {
+    if (isClocheError(error)) throw error;
     throw homeFailure(home, error);
   }
 }

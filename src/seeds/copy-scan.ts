@@ -1,18 +1,27 @@
+import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
+import { isExactly } from "../base/exact-path.ts";
+import { GUEST_PROGRAM } from "../walls/guest-program.ts";
 import { joined, toFs, type BytePath } from "./byte-path.ts";
 import { digestOf, isFresh, type FreshFile } from "./fresh-files.ts";
+import type { HoleWriter } from "./hole-writer.ts";
 import { checkAborted, type JobControl } from "./job-control.ts";
 import type { Scan } from "./scan.ts";
 import type { ScannedEntry } from "./scanned-entries.ts";
 import { SourceChanged, sourceFailure } from "./seed-errors.ts";
-import { writeAll, type TreeWriter } from "./tree-writer.ts";
+import type { TreeWriter } from "./tree-writer.ts";
 
 const buffer = Buffer.allocUnsafe(1024 * 1024);
+const BLOCK_BYTES = 512;
+
+/** The first name in the tree of each file that has several, by what it is in the source. */
+type FirstNames = Map<string, BytePath>;
 
 /** Copies every scanned file. Throws `SourceChanged` when one is not what the scan saw. Returns those that were still fresh. */
 export function copyScan(scan: Scan, tree: TreeWriter, control: JobControl): FreshFile[] {
   const fresh: FreshFile[] = [];
   const total = scan.entries.count;
+  const firstNames: FirstNames = new Map();
   let done = 0;
   for (const entry of scan.entries) {
     checkAborted(control);
@@ -21,7 +30,7 @@ export function copyScan(scan: Scan, tree: TreeWriter, control: JobControl): Fre
     const source = joined(scan.root, entry.path);
     if (entry.kind === "directory") tree.folder(entry.path, entry.mode, mtimeNs(source));
     else if (entry.kind === "symlink") copyLink(source, entry, tree);
-    else if (copyFile(source, entry, tree)) {
+    else if (copyFile(source, entry, tree, firstNames)) {
       fresh.push({ path: entry.path, sha256: digestOf(joined(tree.root, entry.path)) });
     }
   }
@@ -44,26 +53,46 @@ function copyLink(source: BytePath, entry: ScannedEntry, tree: TreeWriter): void
 }
 
 /** Returns whether the file was still fresh. */
-function copyFile(source: BytePath, entry: ScannedEntry, tree: TreeWriter): boolean {
+function copyFile(source: BytePath, entry: ScannedEntry, tree: TreeWriter, firstNames: FirstNames): boolean {
   const from = openSource(source);
   try {
+    // SECURITY: whoever else can write to the project may have put a link in a folder's place, to what only this user can read (G-23, G-24)
+    if (!isExactly(from, source, "latin1")) throw new SourceChanged(source);
     const readMs = Date.now();
-    checkSame(from, source, entry);
-    const to = tree.openFile(entry.path);
-    try {
-      if (entry.size > buffer.length) cloneContent(from, to);
-      else copyContent(from, to);
-    } catch (error) {
-      fs.closeSync(to);
-      throw error;
+    const stat = checkSame(from, source, entry);
+    const own = `${stat.dev} ${stat.ino}`;
+    const first = stat.nlink > 1 ? firstNames.get(own) : undefined;
+    // SECURITY: a file with many names is copied once, or a small project would become a large tree (G-15)
+    if (first === undefined || !tree.sameFile(entry.path, first)) {
+      copyInto(from, entry, stat, tree);
+      if (stat.nlink > 1) firstNames.set(own, entry.path);
     }
-    tree.closeFile(to, entry.mode, fs.fstatSync(from, { bigint: true }).mtimeNs);
     checkSame(from, source, entry);
-    return isFresh(entry.ctimeMs, readMs);
+    // Nobody reads all of a hole to see whether it has changed.
+    return isFresh(entry.ctimeMs, readMs) && !hasHoles(stat);
   } finally {
     fs.closeSync(from);
   }
 }
+
+function copyInto(from: number, entry: ScannedEntry, stat: fs.Stats, tree: TreeWriter): void {
+  const to = tree.openFile(entry.path);
+  try {
+    if (hasHoles(stat)) {
+      tree.room.take(stat.blocks * BLOCK_BYTES);
+      copyHoles(from, to);
+    } else if (entry.size > buffer.length) {
+      tree.room.take(entry.size);
+      cloneContent(from, to);
+    } else copyContent(from, tree.fill(to));
+  } catch (error) {
+    fs.closeSync(to);
+    throw error;
+  }
+  tree.closeFile(to, entry.mode, fs.fstatSync(from, { bigint: true }).mtimeNs);
+}
+
+const hasHoles = ({ size, blocks }: fs.Stats): boolean => blocks * BLOCK_BYTES + buffer.length < size;
 
 function openSource(path: BytePath): number {
   try {
@@ -75,14 +104,26 @@ function openSource(path: BytePath): number {
   }
 }
 
-function checkSame(fd: number, path: BytePath, entry: ScannedEntry): void {
+function checkSame(fd: number, path: BytePath, entry: ScannedEntry): fs.Stats {
   const stat = fs.fstatSync(fd);
   const same = stat.ino === entry.ino && stat.size === entry.size && stat.ctimeMs === entry.ctimeMs;
   if (!same || !stat.isFile()) throw new SourceChanged(path);
+  return stat;
 }
 
-function copyContent(from: number, to: number): void {
-  for (let count = fs.readSync(from, buffer); count > 0; count = fs.readSync(from, buffer)) writeAll(to, buffer, count);
+function copyContent(from: number, to: HoleWriter): void {
+  for (let count = fs.readSync(from, buffer); count > 0; count = fs.readSync(from, buffer))
+    to.add(buffer.subarray(0, count));
+  to.end();
+}
+
+/** SECURITY: a hole may be larger than any disk, and Node cannot find its end (G-15). */
+function copyHoles(from: number, to: number): void {
+  const { status, error, stderr } = spawnSync(GUEST_PROGRAM, ["copy-content"], { env: {}, stdio: [from, to, "pipe"] });
+  if (error) throw error;
+  if (status === 0) return;
+  const full = /No space left on device|Disk quota exceeded/.test(stderr.toString());
+  throw full ? Object.assign(new Error("no space is left"), { code: "ENOSPC" }) : new Error(stderr.toString().trim());
 }
 
 /** Lets the kernel share the blocks where the file system can; never a hard link, which would let a write reach the source. */

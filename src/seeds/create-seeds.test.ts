@@ -132,9 +132,9 @@ describe("import() of a plain folder", () => {
   /** Root reads everything, so the import runs with another user id for a while. */
   async function importAsNobody(): Promise<string> {
     fs.chmodSync(base, 0o755);
-    fs.mkdirSync(cachePath, { recursive: true });
-    fs.chmodSync(cachePath, 0o777);
+    fs.mkdirSync(cachePath, { recursive: true, mode: 0o700 });
     const root = process.getuid?.() === 0;
+    if (root) fs.chownSync(cachePath, 65_534, 65_534);
     if (root) process.setegid?.(65_534);
     if (root) process.seteuid?.(65_534);
     try {
@@ -285,7 +285,7 @@ describe("the cache", () => {
 
   it("says that the disk is full and leaves nothing", async () => {
     fs.mkdirSync(cachePath);
-    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", cachePath]);
+    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", cachePath]);
     if (mounted.status !== 0) throw new Error(`this test mounts a small tmpfs: ${String(mounted.stderr)}`);
     try {
       fs.writeFileSync(at("big"), Buffer.alloc(2_000_000));

@@ -11,7 +11,7 @@ import { runSeedImport, type ImportRunner } from "./run-import.ts";
 import { SeedCache } from "./seed-cache.ts";
 import { cacheFailure } from "./seed-errors.ts";
 import { IMPORTER_VERSION, type TreeOwner } from "./seed-key.ts";
-import { seedKindOf } from "./seed-source.ts";
+import { checkScope, seedKindOf } from "./seed-source.ts";
 import { SharedWork } from "./shared-work.ts";
 
 /** The user that commands run as in a sandbox. */
@@ -34,10 +34,12 @@ export function createSeeds({ cachePath, idMap, log, run = runSeedImport }: Seed
     async import(seedPath, options) {
       if (seedPath === undefined) return { tree: emptyTree(cache, owner), seed: EMPTY };
       const path = resolve(seedPath);
+      const { scope } = options;
+      if (scope) await checkScope(path, scope);
       const kind = await seedKindOf(path);
       const outcome = await imports.join(
-        path,
-        (progress, signal) => run({ cachePath, seedPath: path, kind, owner }, progress, signal),
+        JSON.stringify([path, scope]),
+        (progress, signal) => run({ cachePath, seedPath: path, kind, owner, scope }, progress, signal),
         options,
       );
       const seed = { mode: kind, seed_path: path, origin_kind: "seed_path", origin_ref: outcome.head } as const;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { joined, toFs, type BytePath } from "./byte-path.ts";
 
 /**
@@ -25,8 +25,10 @@ const buffer = Buffer.allocUnsafe(1024 * 1024);
 
 export function digestOf(path: BytePath): string {
   const digest = createHash("sha256");
-  const fd = openSync(toFs(path), "r");
+  const fd = openSync(toFs(path), constants.O_RDONLY | constants.O_NONBLOCK);
   try {
+    // SECURITY: a pipe in its place would be waited for (G-13)
+    if (!fstatSync(fd).isFile()) return "";
     for (let count = readSync(fd, buffer); count > 0; count = readSync(fd, buffer))
       digest.update(buffer.subarray(0, count));
   } finally {

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { errnoOf } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
+import { idleMark, waitedFor } from "./stuck-git.ts";
 
 export interface GitResult {
   readonly exitCode: number;
@@ -53,7 +54,40 @@ function gitEnvironment(options: GitOptions): Record<string, string> {
   return { ...env, ...options.env };
 }
 
-/** Runs git to its end. Rejects only when git cannot be started or the signal aborts. */
+const LOOK_MS = 500;
+/** Git that has done nothing for so many looks is asked what it waits for; for so many more, it is given up whatever that is. */
+const ASK_AFTER_LOOKS = 3;
+const GIVE_UP_AFTER_LOOKS = 240;
+
+/**
+ * Calls `stuck` when a process waits for what never comes.
+ * SECURITY: git opens the files of a project by their names, and a pipe of such a name holds it for ever (G-13).
+ */
+function watchProgress(pid: number, heard: () => number, stuck: (path: string | undefined) => void): () => void {
+  let last = "";
+  let idle = 0;
+  const timer = setInterval(() => {
+    const mark = idleMark(pid);
+    const now = `${mark} ${heard()}`;
+    idle = mark !== undefined && now === last ? idle + 1 : 0;
+    last = now;
+    const path = idle >= ASK_AFTER_LOOKS ? waitedFor(pid) : undefined;
+    if (path === undefined && idle < GIVE_UP_AFTER_LOOKS) return;
+    clearInterval(timer);
+    stuck(path);
+  }, LOOK_MS);
+  return () => clearInterval(timer);
+}
+
+function stuckGit(path: string | undefined): Error {
+  const what = path === undefined ? "git does nothing any more" : `git waits for "${path}", which is no ordinary file`;
+  return failure("SEED_INVALID", `Cannot import a git project: ${what}`, {
+    hint: path === undefined ? "Run `git status` there and see what it waits for" : "Remove it, then try again",
+    ...(path !== undefined && { details: { path } }),
+  });
+}
+
+/** Runs git to its end. Rejects only when git cannot be started, waits for what never comes, or the signal aborts. */
 export function runGit(args: readonly string[], options: GitOptions): Promise<GitResult> {
   return new Promise((resolve, reject) => {
     const child = spawn("git", args, {
@@ -65,7 +99,19 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Gi
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     let stderrBytes = 0;
-    child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
+    let heard = 0;
+    const stopWatching = watchProgress(
+      child.pid ?? 0,
+      () => heard,
+      (path) => {
+        reject(stuckGit(path));
+        child.kill("SIGKILL");
+      },
+    );
+    child.stdout.on("data", (chunk: Buffer) => {
+      heard += chunk.length;
+      stdout.push(chunk);
+    });
     child.stderr.on("data", (chunk: Buffer) => {
       if ((stderrBytes += chunk.length) <= 65_536) stderr.push(chunk);
     });
@@ -73,11 +119,13 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Gi
     child.stdin.on("error", () => undefined);
     child.stdin.end(options.input ?? "");
     child.on("error", (error) => {
+      stopWatching();
       if (options.signal.aborted) reject(failure("CANCELLED", "The import was cancelled"));
       else if (errnoOf(error) === "ENOENT") reject(gitMissing());
       else reject(error);
     });
     child.on("close", (exitCode) => {
+      stopWatching();
       resolve({
         exitCode: exitCode ?? 1,
         stdout: Buffer.concat(stdout),

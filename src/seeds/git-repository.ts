@@ -24,6 +24,7 @@ export function findRepositoryAt(folder: BytePath): GitRepository | undefined {
   if (stat.isFile()) return linkedRepository(folder, dotGit);
   if (!stat.isDirectory() && !stat.isSymbolicLink()) return undefined;
   if (!looksLikeGitDir(dotGit)) return undefined;
+  checkOrdinary(dotGit);
   const owned = stat.isDirectory() && !leadsElsewhere(dotGit);
   return { workTree: folder, gitDir: dotGit, commonDir: dotGit, owned };
 }
@@ -52,11 +53,13 @@ function linkedRepository(folder: BytePath, dotGit: BytePath): GitRepository | u
       },
     );
   }
+  checkOrdinary(gitDir);
   const common = readSmallFile(joined(gitDir, "commondir"))
     ?.toString("latin1")
     .replace(/[\r\n]+$/, "");
   const commonDir = common === undefined ? gitDir : real(absolute(gitDir, common));
   if (commonDir === undefined) return undefined;
+  checkOrdinary(commonDir);
   const owned = pointsBack(folder, gitDir, commonDir) && !leadsElsewhere(gitDir, commonDir);
   return { workTree: folder, gitDir, commonDir, owned };
 }
@@ -85,6 +88,7 @@ const READ_BY_NAME = [
   "config",
   "index",
   "info",
+  "info/exclude",
   "info/grafts",
   "objects",
   "packed-refs",
@@ -92,6 +96,18 @@ const READ_BY_NAME = [
   "reftable",
   "shallow",
 ] as const;
+
+/** SECURITY: git would wait for a pipe of such a name; this tells at once what `git-command.ts` finds out later (G-13). */
+function checkOrdinary(gitDir: BytePath): void {
+  for (const name of READ_BY_NAME) {
+    const path = joined(gitDir, name);
+    const stat = lstatSync(toFs(path), { throwIfNoEntry: false });
+    if (stat === undefined || stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()) continue;
+    throw failure("SEED_INVALID", `Cannot import a git project: "${shown(path)}" is no ordinary file`, {
+      hint: "Remove it, then try again",
+    });
+  }
+}
 
 /** SECURITY: the same trick with a link, a `commondir` or borrowed objects inside `.git` (G-01). */
 function leadsElsewhere(gitDir: BytePath, commonDir = gitDir): boolean {

@@ -1,16 +1,20 @@
 import * as fs from "node:fs";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { isExactly } from "../base/exact-path.ts";
 import { failure } from "../model/error-codes.ts";
+import type { ReadScope } from "../model/read-scope.ts";
 import { shown, toBytePath, type BytePath } from "./byte-path.ts";
 import { copyScan } from "./copy-scan.ts";
 import { compareContent, digestOf, isFresh, type FreshFile } from "./fresh-files.ts";
 import { checkAborted, type JobControl } from "./job-control.ts";
+import { partOfScan } from "./part-of-scan.ts";
 import { scanSource } from "./scan-source.ts";
 import type { Scan } from "./scan.ts";
 import { SeedCache } from "./seed-cache.ts";
 import { cacheFailure, SourceChanged, sourceFailure } from "./seed-errors.ts";
 import { ownerLine, seedKey, type TreeOwner } from "./seed-key.ts";
+import { notSeeded, outsideScope } from "./seed-source.ts";
 import type { TreeWriter } from "./tree-writer.ts";
 import { writeGitFolder } from "./write-git-folder.ts";
 
@@ -20,6 +24,8 @@ export interface ImportRequest {
   readonly seedPath: string;
   readonly kind: "directory" | "tar_archive";
   readonly owner: TreeOwner;
+  /** What may be read; the path is in there by its text. */
+  readonly scope?: ReadScope | undefined;
 }
 
 export interface ImportOutcome {
@@ -48,7 +54,7 @@ export async function runImport(request: ImportRequest, control: JobControl): Pr
 
 async function importDirectory(request: ImportRequest, control: JobControl): Promise<ImportOutcome> {
   control.progress(`Scanning ${request.seedPath}`);
-  const scan = await scanSource(toBytePath(request.seedPath), toBytePath(request.cachePath), control);
+  const scan = await scanFor(request, control);
   tellLeftOut(scan, control);
   return findOrBuild(request, control, seedKey(scan, request.owner), scan.head, scan.root, async (tree, folder) => {
     const fresh = copyScan(scan, tree, control);
@@ -61,11 +67,38 @@ async function importDirectory(request: ImportRequest, control: JobControl): Pro
   });
 }
 
+/** The folder, or as much of a project as is in it. */
+async function scanFor(request: ImportRequest, control: JobControl): Promise<Scan> {
+  const { seedPath, scope } = request;
+  const cachePath = toBytePath(request.cachePath);
+  if (scope?.kind !== "project") return scanSource(toBytePath(seedPath), cachePath, control, scope !== undefined);
+  const whole = await scanSource(toBytePath(scope.root), cachePath, control, true);
+  const part = partOfScan(whole, inProject(seedPath, scope.root));
+  // SECURITY: what the project itself does not seed is not seeded by its own name either (G-23)
+  if (part === undefined) throw notSeeded(seedPath, scope.root);
+  return part;
+}
+
+const inProject = (path: string, root: string): BytePath => toBytePath(path.slice(root.length).replace(/^\/+/, ""));
+
+/** SECURITY: the same for an archive, which has to be the very file that the scan found (G-23). */
+async function checkArchive(fd: number, request: ImportRequest, control: JobControl): Promise<void> {
+  const { seedPath, scope } = request;
+  if (scope === undefined) return;
+  if (!isExactly(fd, seedPath)) throw outsideScope(seedPath, scope.root);
+  if (scope.kind === "folder") return;
+  const whole = await scanSource(toBytePath(scope.root), toBytePath(request.cachePath), control, true);
+  const found = whole.entries.find(inProject(seedPath, scope.root));
+  if (found?.kind !== "file" || found.ino !== fs.fstatSync(fd).ino) throw notSeeded(seedPath, scope.root);
+}
+
 async function importArchive(request: ImportRequest, control: JobControl): Promise<ImportOutcome> {
   const path = toBytePath(request.seedPath);
   const fd = openArchive(request.seedPath);
   try {
+    await checkArchive(fd, request, control);
     const before = fs.fstatSync(fd);
+    if (!before.isFile()) throw new SourceChanged(path);
     const readMs = Date.now();
     const key = archiveKey(fd, before, request.owner);
     return await findOrBuild(request, control, key, null, path, async (tree) => {

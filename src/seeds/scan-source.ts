@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { joined, toBytePath, toFs, type BytePath } from "./byte-path.ts";
+import { joined, shown, toBytePath, toFs, type BytePath } from "./byte-path.ts";
 import { isIgnored } from "./git-here.ts";
 import { findRepository, findRepositoryAt, type GitRepository } from "./git-repository.ts";
 import type { JobControl } from "./job-control.ts";
@@ -8,10 +8,18 @@ import { scanRepository } from "./scan-repository.ts";
 import type { Scan } from "./scan.ts";
 import { ScannedEntries } from "./scanned-entries.ts";
 import { sourceFailure } from "./seed-errors.ts";
+import { outsideScope } from "./seed-source.ts";
 
 /** What a folder seeds: by git's rules where it is a checkout or lies in one, else everything. */
-export async function scanSource(seedPath: BytePath, cachePath: BytePath, control: JobControl): Promise<Scan> {
+export async function scanSource(
+  seedPath: BytePath,
+  cachePath: BytePath,
+  control: JobControl,
+  exact = false,
+): Promise<Scan> {
   const root = realFolder(seedPath);
+  // SECURITY: who may read below a folder gets nothing that a link there leads to (G-23)
+  if (exact && root !== seedPath) throw outsideScope(shown(seedPath), shown(root));
   const scan: Scan = { root, entries: new ScannedEntries(), repositories: [], leftOut: [], head: null };
   const excluded = new Set([cachePath, realOr(cachePath)]);
 

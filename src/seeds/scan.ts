@@ -20,7 +20,7 @@ export interface ScannedRepository {
 }
 
 export interface Scan {
-  /** Absolute. */
+  /** Absolute, without a link on the way. */
   readonly root: BytePath;
   readonly entries: ScannedEntries;
   readonly repositories: ScannedRepository[];

@@ -1,6 +1,6 @@
 import type { Hash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { joined, type BytePath } from "./byte-path.ts";
+import { joined, parentOf, type BytePath } from "./byte-path.ts";
 
 /** One file, folder or link of the source as `lstat` saw it. */
 export interface ScannedEntry {
@@ -44,14 +44,8 @@ export class ScannedEntries implements Iterable<ScannedEntry> {
 
   /** A folder comes before what is in it. */
   add(folder: BytePath, name: BytePath, stat: Stats, linkTarget?: BytePath): void {
-    const index = this.#names.length;
-    if (folder !== this.#folder) {
-      this.#runs.push({ folder, start: index });
-      this.#folder = folder;
-    }
-    this.#names.push(name);
+    const index = this.#begin(folder, name);
     const at = index * FIELDS;
-    if (at === this.#stats.length) this.#grow();
     const stats = this.#stats;
     const kind = stat.mode & S_IFMT;
     stats[at + MODE] = kind | (stat.mode & 0o777);
@@ -66,6 +60,37 @@ export class ScannedEntries implements Iterable<ScannedEntry> {
     stats[at + SIZE] = stat.size;
     stats[at + CTIME] = stat.ctimeMs;
     stats[at + INO] = stat.ino;
+  }
+
+  /** What has that path; undefined when nothing was found there. */
+  find(path: BytePath): ScannedEntry | undefined {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const folder = parentOf(path);
+    for (const [run, { folder: at, start }] of this.#runs.entries()) {
+      if (at !== folder) continue;
+      const index = this.#names.slice(start, this.#runs[run + 1]?.start).indexOf(name);
+      if (index >= 0) return this.#entry(at, start + index);
+    }
+    return undefined;
+  }
+
+  /** What is in a folder, with paths relative to it; undefined when there is no such folder. */
+  below(folder: BytePath): ScannedEntries | undefined {
+    if (this.find(folder)?.kind !== "directory") return undefined;
+    const part = new ScannedEntries();
+    for (const [run, { folder: at, start }] of this.#runs.entries()) {
+      if (at !== folder && !at.startsWith(`${folder}/`)) continue;
+      const end = this.#runs[run + 1]?.start ?? this.count;
+      for (let index = start; index < end; index += 1) part.#copy(this, index, at.slice(folder.length + 1));
+    }
+    return part;
+  }
+
+  #copy(from: ScannedEntries, index: number, folder: BytePath): void {
+    const own = this.#begin(folder, from.#names[index] ?? "");
+    this.#stats.set(from.#stats.subarray(index * FIELDS, (index + 1) * FIELDS), own * FIELDS);
+    const link = from.#links.get(index);
+    if (link !== undefined) this.#links.set(own, link);
   }
 
   /** Every field, each after what tells where it ends. */
@@ -104,6 +129,18 @@ export class ScannedEntries implements Iterable<ScannedEntry> {
       ino: field(INO),
       linkTarget: this.#links.get(index) ?? "",
     };
+  }
+
+  /** The index of a new entry that has no fields yet. */
+  #begin(folder: BytePath, name: BytePath): number {
+    const index = this.#names.length;
+    if (folder !== this.#folder) {
+      this.#runs.push({ folder, start: index });
+      this.#folder = folder;
+    }
+    this.#names.push(name);
+    if (index * FIELDS === this.#stats.length) this.#grow();
+    return index;
   }
 
   #grow(): void {

@@ -2,9 +2,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { join } from "node:path";
 import { errnoOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
+import { makePrivateFolder, requirePrivateFolder } from "../base/private-folder.ts";
 import { toBytePath } from "./byte-path.ts";
 import type { FreshFile } from "./fresh-files.ts";
 import type { TreeOwner } from "./seed-key.ts";
+import { SeedRoom } from "./seed-room.ts";
 import { TreeWriter } from "./tree-writer.ts";
 
 /** `seed.json`, written when the tree is whole. Paths are one byte a character. */
@@ -19,9 +21,11 @@ export interface SeedRecord {
  */
 export class SeedCache {
   readonly folder: string;
+  readonly #cachePath: string;
   readonly #owner: TreeOwner;
 
   constructor(cachePath: string, owner: TreeOwner) {
+    this.#cachePath = cachePath;
     this.folder = join(cachePath, "seeds");
     this.#owner = owner;
   }
@@ -31,6 +35,8 @@ export class SeedCache {
   }
 
   find(key: string): SeedRecord | undefined {
+    // SECURITY: what somebody else has put there is no seed (G-24)
+    requirePrivateFolder(this.#cachePath);
     try {
       return JSON.parse(readFileSync(join(this.folder, key, "seed.json"), "utf8")) as SeedRecord;
     } catch (error) {
@@ -52,13 +58,13 @@ export class SeedCache {
 
   /** A place to build in; `publish` or `discard` ends it. The owner's process is in the name, so that leftovers are known. */
   begin(): { folder: string; tree: TreeWriter } {
+    // SECURITY: the files of a project have the modes that they had there, and are closed to others by the folders above (G-24)
+    makePrivateFolder(this.#cachePath);
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    // The sandbox's root is nobody on the host, and must get to the tree whose name it is told.
-    if (this.#owner.kind === "shifted") chmodSync(this.folder, 0o711);
+    chmodSync(this.folder, 0o700); // an older version had it open
     const folder = join(this.folder, `.tmp-${process.pid}-${randomName(10)}`);
     mkdirSync(folder, { mode: 0o700 });
-    if (this.#owner.kind === "shifted") chmodSync(folder, 0o711);
-    const tree = new TreeWriter(toBytePath(join(folder, "tree")), this.#owner);
+    const tree = new TreeWriter(toBytePath(join(folder, "tree")), this.#owner, new SeedRoom(folder));
     tree.folder("", 0o755);
     return { folder, tree };
   }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Scan } from "./scan.ts";
 
 /** Raised when the same source would give another tree. */
-export const IMPORTER_VERSION = 2;
+export const IMPORTER_VERSION = 3;
 
 /** Whom the files of the tree belong to on the host. */
 export interface TreeOwner {

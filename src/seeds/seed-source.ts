@@ -1,7 +1,30 @@
 import { constants } from "node:fs";
 import { access, realpath, stat } from "node:fs/promises";
 import { errnoOf } from "../base/errors.ts";
+import { isInside } from "../base/exact-path.ts";
 import { failure } from "../model/error-codes.ts";
+import type { ReadScope } from "../model/read-scope.ts";
+
+/**
+ * SECURITY: of a caller that may read a part of the host, the path has to be in that part, with no link on the way (G-23). The import looks again at what it
+ * has opened.
+ */
+export async function checkScope(path: string, { root }: ReadScope): Promise<void> {
+  const real = await realpath(path).catch(() => path); // what is not there is told by who looks for it
+  if (real !== path || !isInside(path, root)) throw outsideScope(path, root);
+}
+
+export function outsideScope(path: string, root: string): Error {
+  return failure("HOST_ACCESS_REFUSED", `Cannot read "${path}": it is not below "${root}"`, {
+    hint: `Name something below it, or ask the operator for --allow-read ${path}`,
+  });
+}
+
+export function notSeeded(path: string, root: string): Error {
+  return failure("HOST_ACCESS_REFUSED", `Cannot read "${path}": a seed of "${root}" does not bring it`, {
+    hint: `Name something that git does not ignore, or ask the operator for --allow-read ${path}`,
+  });
+}
 
 /** What kind of seed a path names; fails with what is wrong about it. */
 export async function seedKindOf(path: string): Promise<"directory" | "tar_archive"> {

@@ -13,7 +13,7 @@ import {
 } from "./archive-members.ts";
 import { joined, parentOf, toBytePath, toFs, type BytePath } from "./byte-path.ts";
 import { checkAborted, type JobControl } from "./job-control.ts";
-import { writeAll, type TreeWriter } from "./tree-writer.ts";
+import type { TreeWriter } from "./tree-writer.ts";
 
 interface Written {
   readonly kind: Exclude<MemberKind, "hardlink">;
@@ -143,16 +143,19 @@ class Unpacking {
     fail: (error: unknown) => void,
   ): void {
     const fd = this.#tree.openFile(path);
+    const writer = this.#tree.fill(fd);
     this.#open.add(fd);
     this.#written.set(path, { kind: "file", mode, mtimeNs, size: entry.size });
-    entry.on("data", (chunk: Buffer) => {
+    const attempt = (work: () => void) => {
       try {
-        writeAll(fd, chunk, chunk.length);
+        work();
       } catch (error) {
         fail(error);
       }
-    });
+    };
+    entry.on("data", (chunk: Buffer) => attempt(() => writer.add(chunk)));
     entry.on("end", () => {
+      attempt(() => writer.end());
       this.#open.delete(fd);
       this.#tree.closeFile(fd, mode, mtimeNs);
     });
@@ -165,19 +168,14 @@ class Unpacking {
     this.#written.set(path, { kind: "symlink", mode: 0o777, mtimeNs, size: 0 });
   }
 
-  /** A hard link becomes a file of its own: two names of one inode would come apart at the first write in the workspace. */
+  /** SECURITY: a file with many names is there once, or a small archive would become a large tree (G-15). */
   #copy(entry: ReadEntry, path: BytePath): void {
     // Looked up among what was written, so a name that leaves is just one that is not there.
     const target = toBytePath(entry.linkpath ?? "").replace(/^(\.\/+)+/, "");
     const first = this.#written.get(target);
     if (first?.kind !== "file" || target === path)
       throw refused(entry.path, `it links to "${entry.linkpath ?? ""}", which is no earlier file`);
-    this.#count(entry.path, first.size);
-    const fd = this.#tree.openFile(path);
-    this.#open.add(fd);
-    fs.copyFileSync(toFs(joined(this.#tree.root, target)), `/proc/self/fd/${fd}`);
-    this.#open.delete(fd);
-    this.#tree.closeFile(fd, first.mode, first.mtimeNs);
+    if (!this.#tree.sameFile(path, target)) throw refused(entry.path, "the file that it links to has too many names");
     this.#written.set(path, first);
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, mkdirSync, openSync, readdirSync, renameSync } from "node:fs";
+import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { failure } from "../model/error-codes.ts";
 import { joined, parentOf, shown, toFs, type BytePath } from "./byte-path.ts";
@@ -34,11 +34,23 @@ export async function writeGitFolder(
   }
   // Its time is kept: git looks into a file that is not older than the index.
   if (repository.index) tree.file(joined(top, "index"), repository.index.content, 0o644, repository.index.mtimeNs);
+  tree.room.take(bytesBelow(repository.objects));
   for (const name of await packObjects(repository, scratch, control)) {
     const packed = joined(joined(top, "objects/pack"), name);
     renameSync(join(scratch, "pack", name), toFs(joined(tree.root, packed)));
     tree.adopt(packed, 0o444);
   }
+}
+
+/** About what the pack will have: what is stored keeps its form. */
+function bytesBelow(folder: BytePath): number {
+  let bytes = 0;
+  for (const entry of readdirSync(toFs(folder), { encoding: "latin1", withFileTypes: true })) {
+    const path = joined(folder, entry.name);
+    if (entry.isDirectory()) bytes += bytesBelow(path);
+    else bytes += lstatSync(toFs(path), { throwIfNoEntry: false })?.size ?? 0;
+  }
+  return bytes;
 }
 
 /** Packs into `scratch/pack` and returns the names of the files there. */

@@ -68,12 +68,22 @@ function toOutline(row: Pick<Row, (typeof OUTLINE)[number]>): CommandOutline {
   };
 }
 
+/** Of commands whose output is left out. */
+const OUTPUTLESS: Partial<Record<keyof JournalEntry, string>> = {
+  stdout: "x'' AS stdout",
+  stderr: "x'' AS stderr",
+  stdout_truncated: "(stdout_truncated OR length(stdout) > 0) AS stdout_truncated",
+  stderr_truncated: "(stderr_truncated OR length(stderr) > 0) AS stderr_truncated",
+};
+
 type CommandsTable = Pick<
   Store,
   | "beginCommand"
   | "insertCommand"
   | "endCommand"
   | "listCommands"
+  | "findCommand"
+  | "recentCommands"
   | "countCommands"
   | "outlineCommands"
   | "listRunningCommands"
@@ -95,6 +105,17 @@ export function commandsTable(database: Database.Database): CommandsTable {
     "UPDATE workspaces SET last_activity_at = max(last_activity_at, ?) WHERE workspace_id = ?",
   );
   const list = database.prepare(`SELECT ${columns} FROM commands WHERE workspace_id = ? ORDER BY sequence`);
+  const find = database.prepare(`SELECT ${columns} FROM commands WHERE workspace_id = ? AND sequence = ?`);
+  const sizes = database.prepare(
+    "SELECT sequence, length(stdout) + length(stderr) AS bytes FROM commands WHERE workspace_id = ? ORDER BY sequence DESC LIMIT ?",
+  );
+  const since = database.prepare(
+    `SELECT ${columns} FROM commands WHERE workspace_id = ? AND sequence >= ? ORDER BY sequence`,
+  );
+  const outputless = FIELDS.map((field) => OUTPUTLESS[field] ?? field).join(", ");
+  const before = database.prepare(
+    `SELECT ${outputless} FROM commands WHERE workspace_id = ? AND sequence >= ? AND sequence < ? ORDER BY sequence`,
+  );
   const count = database.prepare("SELECT count(*) AS number FROM commands WHERE workspace_id = ?");
   const outline = database.prepare(
     `SELECT ${OUTLINE.join(", ")} FROM commands WHERE workspace_id = ? ORDER BY sequence DESC LIMIT ?`,
@@ -134,6 +155,19 @@ export function commandsTable(database: Database.Database): CommandsTable {
     },
     listCommands(workspaceId) {
       return (list.all([workspaceId]) as Row[]).map(toEntry);
+    },
+    findCommand(workspaceId, sequence) {
+      const row = find.get([workspaceId, sequence]) as Row | undefined;
+      return row && toEntry(row);
+    },
+    recentCommands(workspaceId, { count: most, outputBytes }) {
+      const found = sizes.all([workspaceId, most]) as { sequence: number; bytes: number }[];
+      const first = found.at(-1)?.sequence ?? 0;
+      let left = outputBytes;
+      const whole = found.findIndex(({ bytes }) => (left -= bytes) < 0);
+      const from = whole < 0 ? first : (found[whole]?.sequence ?? 0) + 1;
+      const rows = [...before.all([workspaceId, first, from]), ...since.all([workspaceId, from])] as Row[];
+      return rows.map(toEntry);
     },
     countCommands(workspaceId) {
       return (count.get([workspaceId]) as { number: number }).number;

@@ -69,12 +69,17 @@ type SessionTables = Pick<
   | "listEvents"
 >;
 
+/** Of the last ones is told; a summary has the newest few. */
+const MAX_EVENTS = 5000;
+
 /** What a workspace has until it is reset, beside its journal. */
 export function sessionTables(database: Database.Database): SessionTables {
   const services = keyedTable(database, { name: "services", key: "service_name", order: "service_name" }, SERVICE);
   const shells = keyedTable(database, { name: "shells", key: "shell_id", order: "rowid" }, SHELL);
   const insertEvent = database.prepare("INSERT INTO events (workspace_id, event) VALUES (?, ?)");
-  const listEvents = database.prepare("SELECT event FROM events WHERE workspace_id = ? ORDER BY position");
+  const listEvents = database.prepare(
+    `SELECT event FROM (SELECT event, position FROM events WHERE workspace_id = ? ORDER BY position DESC LIMIT ${MAX_EVENTS}) ORDER BY position`,
+  );
   return {
     putService: services.put,
     findService: services.find,

@@ -8,7 +8,7 @@ export function emptySandbox(directory: string, workspaceId: string, ociRuntime:
   return {
     workspaceId,
     directory,
-    rootfs: { name: "empty", digest: "0", root, hostPaths: [] },
+    rootfs: { name: "empty", digest: "0", root, hostPaths: [], coveredPaths: [] },
     baseline,
     layers: [],
     hostname: "cloche-probe",

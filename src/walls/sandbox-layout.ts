@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 
 /** What a sandbox looks like, whoever builds the wall. */
 
@@ -16,26 +16,34 @@ export function maskedKernelFiles(): string[] {
   return KERNEL_FILES.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
 }
 
-/** Configuration of npm, git and others for the whole host, which may hold a credential, in folders that show through. */
-const HOST_CONFIGURATION = ["/usr/etc", "/usr/local/etc"];
-
-/** Where folders of the host have to be covered by empty ones. */
-export function maskedHostFolders(hostPaths: readonly string[]): string[] {
-  const real = HOST_CONFIGURATION.filter((path) => existsSync(path)).map((path) => realpathSync(path));
-  return [...new Set(real)].filter((path) => hostPaths.some((shown) => path.startsWith(`${shown}/`)));
-}
-
 /** Where the guest program finds the layers over the baseline, bottom first. */
 export const layerTargets = (layers: readonly string[]): string[] =>
   layers.map((_, index) => `${GUEST_FOLDER}/layers/${index}`);
 
+/** Where the guest program finds what it compares. */
+export interface GuestLayers {
+  readonly upper: string;
+  readonly baseline: string;
+  /** Between them, bottom first. */
+  readonly layers: readonly string[];
+}
+
+/** Mounted for its start, and gone when the first command runs. */
+export const mountedLayers = (layers: readonly string[]): GuestLayers => ({
+  upper: `${GUEST_FOLDER}/upper`,
+  baseline: `${GUEST_FOLDER}/baseline`,
+  layers: layerTargets(layers),
+});
+
 /** The guest program's command line in the sandbox. It names nothing of the host. */
 // prettier-ignore
-export const guestCommand = (spec: { hostname: string; layers: readonly string[] }, ...more: string[]): string[] => [
+export const guestCommand = (hostname: string, { upper, baseline, layers }: GuestLayers, ...more: string[]): string[] => [
   `${GUEST_FOLDER}/guest`, "init", ...more,
-  "--upper", `${GUEST_FOLDER}/upper`, "--baseline", `${GUEST_FOLDER}/baseline`,
-  ...layerTargets(spec.layers).flatMap((target) => ["--layer", target]), "--hostname", spec.hostname,
+  "--upper", upper, "--baseline", baseline, ...layers.flatMap((layer) => ["--layer", layer]), "--hostname", hostname,
 ];
+
+/** For gVisor: it shows the environment of a process to whoever asks, so that no namespace would hide a secret, and starts no sibling of a process. */
+export const NO_KEEPER = "--no-keeper";
 
 /** The size of each memory-backed folder: half of the sandbox's memory, which it counts against. */
 export const tmpfsBytes = ({ memMib }: { memMib: number }): number =>

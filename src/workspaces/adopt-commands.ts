@@ -49,7 +49,7 @@ function adoption(
     result ??= (async () => {
       clearTimeout(timer);
       const attached = (await live.guest()).attach(process, { stdout: 0, stderr: 0 });
-      const running = new RunningCommand(attached, live.secrets.redactor);
+      const running = new RunningCommand(attached, live.secrets.redactor, live.printed);
       live.commands.set(entry.sequence, running);
       const blank = blankResult(live, entry.command, entry.cwd);
       return await finishCommand(deps, live, { sequence: entry.sequence, blank, running });
@@ -81,7 +81,7 @@ export async function attachCommand(
     redactor.isEmpty ? { stdout, stderr } : { stdout: 0, stderr: 0 },
   );
   const rest = redactor.isEmpty ? sink : skipping(sink, { stdout, stderr });
-  const shown = new RunningCommand(own, redactor);
+  const shown = new RunningCommand(own, redactor, live.printed);
   const stopListening = onAbort(signal, () => own.detach());
   try {
     await own.started;
@@ -90,6 +90,7 @@ export async function attachCommand(
     return await result;
   } finally {
     stopListening();
+    shown.release();
   }
 }
 
@@ -111,7 +112,7 @@ async function replayEnd(
   request: AttachRequest,
   sink: OutputSink,
 ): Promise<ExecResult> {
-  const entry = deps.journal.entries(live.workspaceId).find((one) => one.sequence === request.sequence);
+  const entry = deps.journal.find(live.workspaceId, request.sequence);
   if (entry?.state !== "done")
     throw failure("COMMAND_NOT_FOUND", `Command ${request.sequence} of workspace ${live.workspaceId} is not running`);
   // What the journal had to leave out is lost for a stream too; the result says so.

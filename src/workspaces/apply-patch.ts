@@ -8,8 +8,11 @@ import { pathsOf, patchTree, type FileState, type PatchedTree } from "../policy/
 import { toWorkspaceAbsolute } from "../policy/workspace-path.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { foldersAbove, readNamedFiles, type NamedFiles } from "./read-named-files.ts";
+import { hasFewLines } from "../policy/has-few-lines.ts";
 
 const PIECE_BYTES = 1024 * 1024;
+
+const MAX_PATCH_LINES = 300_000;
 
 /**
  * Applies a unified diff: reads the files it names, makes the result in memory, and puts all of it in place in one step of the guest, so that
@@ -20,6 +23,12 @@ export async function applyPatch(
   live: Pick<LiveWorkspace, "workspaceId" | "files">,
   { patch }: OperationInput<"applyWorkspacePatch">,
 ): Promise<PatchApplied> {
+  // SECURITY: a line costs far more than its bytes (G-25)
+  if (!hasFewLines(patch, MAX_PATCH_LINES)) {
+    throw failure("PATCH_INVALID", `Cannot apply the patch: it has more than ${MAX_PATCH_LINES} lines`, {
+      hint: "Apply it in parts, or bring the files in with `cloche workspace sync push`",
+    });
+  }
   const patches = parsePatch(patch);
   const files = await live.files();
   const named = await readNamedFiles(files, pathsOf(patches));

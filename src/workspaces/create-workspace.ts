@@ -31,13 +31,13 @@ export async function createWorkspace(
   const backend = getBackend(deps, input.backend ?? config.backend ?? DEFAULTS.backend);
   const networkPolicy = checkNetworkPolicy(input.network_policy ?? "off");
   const limits = chooseLimits(input, config, backend);
-  const { secrets, records } = readSecrets(input.secrets);
+  const { secrets, records } = await readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(
     input.environment ?? config.environment ?? defaultEnvironment(backend),
     context,
   );
   requireCapabilities(backend, { rootfs, ociRuntime: input.oci_runtime });
-  const { tree, seed } = await deps.seeds.import(input.seed_path, context);
+  const { tree, seed } = await deps.seeds.import(input.seed_path, { ...context, scope: input.read_scope });
   context.signal?.throwIfAborted();
   const stored: StoredWorkspace = {
     ...blankWorkspace(deps),

@@ -1,15 +1,22 @@
 import { isClocheError } from "../base/errors.ts";
+import { jsonBytes } from "../base/json-bytes.ts";
 import type { FileChange, GuestFiles } from "../guest/files.ts";
 import { CHANGE_STATUSES, type ChangeStatus, type Diff, type DiffEntry } from "../model/files.ts";
+import { patchesThatApply, type PlacedChange } from "../policy/patches-in-the-way.ts";
 import { findRenames } from "../policy/find-renames.ts";
+import { hasFewLines } from "../policy/has-few-lines.ts";
 import type { Redactor } from "../policy/redactor.ts";
-import { type GitMode, gitModeOf, isBinary, unifiedDiff } from "../policy/unified-diff.ts";
+import { type GitMode, gitModeOf, textOf, unifiedDiff } from "../policy/unified-diff.ts";
 import { toWorkspaceAbsolute } from "../policy/workspace-path.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 
 /** Files above that are entries without a patch; and so are all that come when this much was read. */
 const MAX_TEXT_BYTES = 1024 * 1024;
-const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 12 * 1024 * 1024;
+/** Of all patches together, as they are emitted: each is in its entry and in the whole. Names are bounded where they are listed. */
+const MAX_PATCH_BYTES = 16 * 1024 * 1024;
+/** A line costs far more than its bytes. */
+const MAX_LINES = 65_536;
 const MAX_CHANGES = 100_000;
 const AT_ONCE = 4;
 
@@ -30,8 +37,14 @@ export async function diffWorkspace(live: LiveWorkspace): Promise<Diff> {
   const reader = new SideReader(await live.files());
   const changes = await readSides(reader, await reader.files.changes({ maxEntries: MAX_CHANGES }));
   const entries: DiffEntry[] = [];
-  for (const entry of toEntries(changes)) {
-    entries.push(redactEntry(entry, live.secrets.redactor));
+  let left = MAX_PATCH_BYTES;
+  for (const found of toEntries(changes, () => left > 0)) {
+    const { patch, ...entry } = redactEntry(found, live.secrets.redactor);
+    const bytes = patch === undefined ? 0 : 2 * jsonBytes(patch);
+    // SECURITY: a name in a patch has four bytes for each of its own, four times, and a patch two for each line: counted as it is emitted (G-25)
+    entries.push(patch === undefined || bytes > left ? entry : { ...entry, patch });
+    if (bytes <= left) left -= bytes;
+    else left = 0;
     await nextTurn(); // comparing is work for the processor: others get their turn after each file
   }
   entries.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -91,17 +104,18 @@ class SideReader {
     if (type === undefined) return undefined;
     if (type === "symlink") {
       const found = await unlessUnreadable(this.files.stat(root, change.pathBytes));
-      return { mode: "120000", text: found?.linkTarget ?? null };
+      return { mode: "120000", text: (found && textOf(found.linkTargetBytes)) ?? null };
     }
     const side = { mode: gitModeOf("file", mode), text: null };
+    if (type === "file" && size === 0) return { ...side, text: "" };
     // SECURITY: what a sandbox can make the daemon hold for a diff is bounded (G-10).
     if (type !== "file" || size > Math.min(MAX_TEXT_BYTES, this.#left)) return side;
     this.#left -= size; // at once, since others are read beside it
     const found = await unlessUnreadable(this.files.readAll(root, change.pathBytes, { maxBytes: MAX_TEXT_BYTES }));
     this.#left += size - (found?.content.length ?? 0);
     if (!found) return side;
-    const { content } = found;
-    return isText(content) ? { ...side, text: content.toString("utf8") } : side;
+    // SECURITY: a text of newlines alone would be a million lines, at once in memory and one by one compared (G-25)
+    return hasFewLines(found.content, MAX_LINES) ? { ...side, text: textOf(found.content) ?? null } : side;
   }
 }
 
@@ -118,12 +132,8 @@ async function unlessUnreadable<Found>(reading: Promise<Found>): Promise<Found |
 
 const nextTurn = (): Promise<void> => new Promise((done) => setImmediate(done));
 
-/** Text that would not survive the way through a JSON string counts as binary. */
-function isText(content: Buffer): boolean {
-  return !isBinary(content) && Buffer.from(content.toString("utf8"), "utf8").equals(content);
-}
-
-function* toEntries(changes: readonly Change[]): Generator<DiffEntry> {
+/** Makes patches as long as there is room for more. */
+function* toEntries(changes: readonly Change[], hasRoom: () => boolean): Generator<DiffEntry> {
   const candidates = (status: ChangeStatus, side: "before" | "after") =>
     changes.flatMap((one) => {
       const own = one[side];
@@ -134,33 +144,49 @@ function* toEntries(changes: readonly Change[]): Generator<DiffEntry> {
   const renames = findRenames(candidates("added", "after"), candidates("deleted", "before"));
   const moved = new Map(renames.map(({ from, to }) => [to.one, from.one]));
   const movedAway = new Set(moved.values());
-  for (const one of changes) {
-    if (movedAway.has(one)) continue;
-    const origin = moved.get(one);
-    const patch = origin ? patchOf(one.change, origin.before, one.after, origin.change.pathBytes) : patchFor(one);
+  const told = changes.flatMap((one) => (movedAway.has(one) ? [] : [placed(one, moved.get(one))]));
+  const applying = patchesThatApply(told);
+  for (const one of told) {
+    const { change, origin } = one;
+    const patch = applying.has(one) && hasRoom() ? patchFor(one) : undefined;
     yield {
-      ...describe(one.change, origin ? "renamed" : one.change.status),
+      ...describe(change, origin ? "renamed" : change.status),
       ...(origin && { old_path: toWorkspaceAbsolute(origin.change.path) }),
       ...(patch !== undefined && { patch }),
     };
   }
 }
 
-function patchFor({ change, before, after }: Change): string | undefined {
-  if (change.status !== "type_changed") return patchOf(change, before, after);
-  // As git has it: the old thing goes, the new one comes. A folder is neither, and what is in it has entries of its own.
-  const gone = before?.text == null ? undefined : patchOf(change, before, undefined);
-  const come = after?.text == null ? undefined : patchOf(change, undefined, after);
-  return gone === undefined && come === undefined ? undefined : `${gone ?? ""}${come ?? ""}`;
+interface PlacedSides extends Change, PlacedChange {
+  /** What a renamed file was. */
+  readonly origin: Change | undefined;
 }
 
-function patchOf(
-  change: FileChange,
-  before: Side | undefined,
-  after: Side | undefined,
-  oldPath?: Uint8Array,
-): string | undefined {
-  if (before?.text === null || after?.text === null) return undefined;
+function placed(one: Change, origin: Change | undefined): PlacedSides {
+  const before = origin ?? one;
+  const { oldType } = before.change;
+  const { newType } = one.change;
+  const had = oldType !== undefined && oldType !== "directory";
+  const has = newType !== undefined && newType !== "directory";
+  return {
+    ...one,
+    before: before.before,
+    origin,
+    from: had ? before.change.pathBytes.toString("latin1") : undefined,
+    to: has ? one.change.pathBytes.toString("latin1") : undefined,
+    isTold: (had || has) && !(had && before.before?.text == null) && !(has && one.after?.text == null),
+  };
+}
+
+function patchFor({ change, before, after, from, to, origin }: PlacedSides): string {
+  if (change.status !== "type_changed") return patchOf(change, before, after, origin?.change.pathBytes);
+  // As git has it: the old thing goes, the new one comes. A folder is neither, and what is in it has entries of its own.
+  const gone = from === undefined ? "" : patchOf(change, before, undefined);
+  const come = to === undefined ? "" : patchOf(change, undefined, after);
+  return gone + come;
+}
+
+function patchOf(change: FileChange, before: Side | undefined, after: Side | undefined, oldPath?: Uint8Array): string {
   return unifiedDiff({
     path: change.pathBytes,
     oldPath,

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { lstat, mkdir, rename, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { errnoOf, messageOf } from "../base/errors.ts";
@@ -9,8 +9,10 @@ import { failure } from "../model/error-codes.ts";
 import type { DiskExported } from "../model/files.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { writeExport } from "./export-writer.ts";
+import { moveIntoPlace, writeExport } from "./export-writer.ts";
+import { holdScratch, type HeldScratch } from "./held-scratch.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
+import { inOutputFolder } from "./output-folder.ts";
 import { roomFor, withinRoom } from "./room.ts";
 import { tarBytes } from "./tar-bytes.ts";
 
@@ -25,27 +27,30 @@ export async function exportDisk(
   live: LiveWorkspace,
   input: OperationInput<"exportWorkspaceDisk">,
 ): Promise<DiskExported> {
-  const { output_path: output, format = "tar" } = input;
-  await refuseExisting(output);
-  return await deps.scratch.beside(output, async (scratch) => {
-    await makeScratch(scratch, output);
-    try {
-      const file = join(scratch, "disk");
-      await (format === "tar" ? writeTar(live, file, output) : writeImage(live, file, scratch));
-      await refuseExisting(output);
-      await rename(file, output);
-      return { workspace_id: live.workspaceId, output_path: output, format, size_bytes: (await stat(output)).size };
-    } catch (error) {
-      if (errnoOf(error) === "ENOSPC")
-        throw failure("DISK_FULL", `Cannot export to "${output}": no space is left`, { cause: error });
-      throw error;
-    }
+  const { output_path: output, cautious, format = "tar" } = input;
+  return await inOutputFolder(output, cautious, async (folder) => {
+    const place = join(folder, basename(output));
+    await refuseExisting(output, place);
+    return await deps.scratch.beside(output, async (noted) => {
+      await using held = openScratch(join(folder, basename(noted)), output);
+      try {
+        const file = join(held.path, "disk");
+        await (format === "tar" ? writeTar(live, file, place) : writeImage(live, file, join(held.path, "tree")));
+        const { size } = await stat(file);
+        await moveIntoPlace(file, output, "file", place);
+        return { workspace_id: live.workspaceId, output_path: output, format, size_bytes: size };
+      } catch (error) {
+        if (errnoOf(error) === "ENOSPC")
+          throw failure("DISK_FULL", `Cannot export to "${output}": no space is left`, { cause: error });
+        throw error;
+      }
+    });
   });
 }
 
-async function makeScratch(scratch: string, output: string): Promise<void> {
+function openScratch(scratch: string, output: string): HeldScratch {
   try {
-    await mkdir(scratch, { mode: 0o700 });
+    return holdScratch(scratch);
   } catch (error) {
     throw failure("OUTPUT_INVALID", `Cannot export to "${output}": ${messageOf(error)}`, { cause: error });
   }
@@ -57,10 +62,11 @@ async function writeTar(live: LiveWorkspace, file: string, output: string): Prom
   await pipeline(tarBytes(items), createWriteStream(file, { flags: "wx", mode: 0o600 }));
 }
 
-async function writeImage(live: LiveWorkspace, file: string, scratch: string): Promise<void> {
+async function writeImage(live: LiveWorkspace, file: string, tree: string): Promise<void> {
   const files = await live.files();
-  const tree = join(scratch, "tree");
-  const { bytes, entries } = await writeExport(withinRoom(files.treeOut("workspace", ""), roomFor(scratch)), tree);
+  const items = withinRoom(files.treeOut("workspace", ""), roomFor(tree));
+  // In the image the links are those of the image.
+  const { bytes, entries } = await writeExport(items, tree, { links: "keep" });
   const size = Math.max(IMAGE_MIN_BYTES, Math.ceil((bytes + entries * 4096) * IMAGE_SLACK));
   try {
     await run("mke2fs", ["-q", "-t", "ext4", "-d", tree, file, `${Math.ceil(size / 1024)}k`], {
@@ -79,7 +85,7 @@ async function writeImage(live: LiveWorkspace, file: string, scratch: string): P
   }
 }
 
-async function refuseExisting(output: string): Promise<void> {
-  const found = await lstat(output).catch(() => undefined);
+async function refuseExisting(output: string, place: string): Promise<void> {
+  const found = await lstat(place).catch(() => undefined);
   if (found) throw failure("OUTPUT_EXISTS", `Cannot export to "${output}": it exists`);
 }

@@ -11,6 +11,7 @@ import { commandEnvironment, toArgv } from "../model/command-environment.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { type CommandOutput, type OutputSink, RunningCommand } from "./running-command.ts";
+import { hasAny } from "./secrets.ts";
 
 export interface ExecRequest {
   readonly command: Command;
@@ -36,6 +37,9 @@ const GUEST_PATIENCE_MS = 20_000;
 /** `timeout(1)`'s code, for a command that ended in good order when its time was over. */
 const EXIT_TIMED_OUT = 124;
 
+/** Of each stream in a result, as it is emitted: a control character has six. */
+const MAX_JSON_BYTES = 2 * 1024 * 1024;
+
 export const commandTag = (sequence: number): string => `exec:${sequence}`;
 
 /** Runs one command and writes it into the journal: as running before it starts, as done when it has ended. */
@@ -60,6 +64,7 @@ export async function execCommand(
     guest.spawn({
       argv: toArgv(request.command),
       env: { ...commandEnvironment(request.env, request.pty !== undefined), ...secretVariables },
+      hasSecrets: hasAny(secretVariables),
       cwd,
       user: AGENT,
       // Kept until the journal has it, so that a daemon that dies meanwhile loses nothing.
@@ -92,7 +97,7 @@ function startCommand(
   spawn: () => GuestProcess,
 ): RunningCommand {
   try {
-    const running = new RunningCommand(spawn(), live.secrets.redactor);
+    const running = new RunningCommand(spawn(), live.secrets.redactor, live.printed);
     live.commands.set(sequence, running);
     return running;
   } catch (error) {
@@ -145,6 +150,7 @@ export async function finishCommand(
     });
   } finally {
     live.commands.delete(sequence);
+    running.release();
   }
 }
 
@@ -193,12 +199,8 @@ function outputFields({
   stdout,
   stderr,
 }: CommandOutput): Pick<Outcome, "stdout" | "stderr" | "stdout_truncated" | "stderr_truncated"> {
-  return {
-    stdout: stdout.text(),
-    stderr: stderr.text(),
-    stdout_truncated: stdout.truncated,
-    stderr_truncated: stderr.truncated,
-  };
+  const [out, err] = [stdout.text(MAX_JSON_BYTES), stderr.text(MAX_JSON_BYTES)];
+  return { stdout: out.text, stderr: err.text, stdout_truncated: out.truncated, stderr_truncated: err.truncated };
 }
 
 /** As a shell has it: 127 not found, 126 found and not to be run, 128+n for a signal. */

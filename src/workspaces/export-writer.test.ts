@@ -54,6 +54,24 @@ async function* stream(...sketches: Sketch[]): AsyncGenerator<ExportItem> {
   }
 }
 
+/** Links whose real place is not below the folder, as the kernel finds it. */
+function linksOutOf(top: string): string[] {
+  const names = fs.readdirSync(top, { recursive: true, withFileTypes: true });
+  return names
+    .filter((one) => one.isSymbolicLink())
+    .map((one) => join(one.parentPath, one.name))
+    .filter((path) => {
+      try {
+        return !`${fs.realpathSync.native(path)}/`.startsWith(`${top}/`);
+      } catch {
+        return false; // it leads nowhere
+      }
+    });
+}
+
+const link = (path: string, target: string): Sketch => ({ path, type: "symlink", target });
+const sub = (path: string): Sketch => ({ path, type: "directory" });
+
 const folder: Sketch = { path: "", type: "directory", mode: 0o755 };
 
 describe("writeExport()", () => {
@@ -65,19 +83,19 @@ describe("writeExport()", () => {
         { path: "d", type: "directory", mode: 0o1555 },
         { path: "d/run", mode: 0o6755, content: "#!/bin/sh" },
         { path: odd, content: "bytes" },
-        { path: "link", type: "symlink", target: "/etc/passwd" },
+        { path: "link", type: "symlink", target: "d/run" },
         { path: "empty" },
       ),
       output,
     );
-    expect(written).toEqual({ artifactType: "directory", entries: 6, bytes: 14 });
+    expect(written).toEqual({ artifactType: "directory", entries: 6, bytes: 14, skippedLinks: 0 });
     expect(fs.readdirSync(base)).toEqual(["out"]);
     expect(fs.readFileSync(join(output, "d", "run"), "utf8")).toBe("#!/bin/sh");
     expect(fs.statSync(join(output, "d", "run")).mode & 0o7777).toBe(0o755);
     expect(fs.statSync(join(output, "d", "run"), { bigint: true }).mtimeNs).toBe(1_600_000_000_123_456_000n);
     expect(fs.statSync(join(output, "d")).mode & 0o7777).toBe(0o755);
     expect(fs.statSync(output).mode & 0o7777).toBe(0o755);
-    expect(fs.readlinkSync(join(output, "link"))).toBe("/etc/passwd");
+    expect(fs.readlinkSync(join(output, "link"))).toBe("d/run");
     expect(fs.readFileSync(Buffer.concat([Buffer.from(`${output}/`), odd]), "utf8")).toBe("bytes");
   });
 
@@ -85,9 +103,27 @@ describe("writeExport()", () => {
     await writeExport(stream({ path: "", content: "hello", mode: 0o600 }), output);
     expect(fs.readFileSync(output, "utf8")).toBe("hello");
     expect(fs.statSync(output)).toMatchObject({ nlink: 1 });
-    await writeExport(stream({ path: "", type: "symlink", target: "../gone" }), join(base, "link"));
+    await writeExport(stream({ path: "", type: "symlink", target: "../gone" }), join(base, "link"), { links: "keep" });
     expect(fs.readlinkSync(join(base, "link"))).toBe("../gone");
     expect(fs.readdirSync(base)).toEqual(["link", "out"]);
+  });
+
+  it("makes holes of zeros, and every byte is as it came (G-15)", async () => {
+    const size = 8 * 1024 * 1024;
+    const bytes = Buffer.alloc(size);
+    bytes.write("begin", 0);
+    bytes.write("middle", 5_000_000);
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      await Promise.resolve();
+      for (let at = 0; at < size; at += 60_000) yield bytes.subarray(at, at + 60_000);
+    }
+    async function* one(): AsyncGenerator<ExportItem> {
+      await Promise.resolve();
+      yield { ...item({ path: "", size }), content: pieces() };
+    }
+    await writeExport(one(), output);
+    expect(fs.readFileSync(output).equals(bytes)).toBe(true);
+    expect(fs.statSync(output).blocks * 512).toBeLessThan(size / 8);
   });
 
   it.each([
@@ -132,9 +168,9 @@ describe("writeExport()", () => {
     ["..", [folder, { path: "../x", content: "x" }]],
     ["an absolute path", [folder, { path: "/tmp/x", content: "x" }]],
     ["a member of a folder that was not sent", [folder, { path: "d/x" }]],
-    ["a member below a link", [folder, { path: "l", type: "symlink", target: "/tmp" }, { path: "l/x" }]],
+    ["a member below a link", [folder, { path: "l", type: "symlink", target: "d" }, { path: "l/x" }]],
     ["a member below a file", [{ path: "" }, { path: "x" }]],
-    ["a file in a link's place", [folder, { path: "l", type: "symlink", target: "/tmp/x" }, { path: "l" }]],
+    ["a file in a link's place", [folder, { path: "l", type: "symlink", target: "x" }, { path: "l" }]],
     ["the exported thing twice", [folder, folder]],
     ["NUL in a path", [folder, { path: "a\0b" }]],
     ["an empty part", [folder, { path: "a//b" }]],
@@ -198,10 +234,12 @@ describe("writeExport()", () => {
       content: fc.constantFrom("", "x", "hostile"),
       target,
     });
+    const policy = fc.constantFrom("refuse", "skip", "keep" as const);
     await fc.assert(
-      fc.asyncProperty(fc.array(sketch, { maxLength: 8 }), fc.boolean(), async (sketches, wellBegun) => {
+      fc.asyncProperty(fc.array(sketch, { maxLength: 8 }), fc.boolean(), policy, async (sketches, wellBegun, links) => {
         const all: Sketch[] = wellBegun ? [folder, ...sketches] : sketches;
-        await writeExport(stream(...all), output).catch(() => undefined);
+        const written = await writeExport(stream(...all), output, { links }).catch(() => undefined);
+        if (links !== "keep" && written?.artifactType === "directory") expect(linksOutOf(output)).toEqual([]);
         const names = fs.readdirSync(base).filter((name) => name !== "out");
         fs.rmSync(output, { recursive: true, force: true });
         expect(names).toEqual(["canary"]);
@@ -212,4 +250,95 @@ describe("writeExport()", () => {
       { numRuns: 300 },
     );
   });
+});
+
+describe("G-12 links of an export", () => {
+  const stays: Record<string, Sketch[]> = {
+    "to a file beside it": [folder, { path: "a" }, link("l", "a")],
+    "to something that comes later": [folder, link("l", "z/f"), sub("z"), { path: "z/f" }],
+    "up and down again": [folder, sub("d"), sub("e"), link("d/l", "../e")],
+    "to the exported folder itself": [folder, sub("d"), link("d/l", ".."), link("here", ".")],
+    "by another link": [folder, sub("d"), sub("d/e"), link("short", "d/e"), link("l", "short/../e/./")],
+    "to nothing": [folder, link("l", "gone/x"), link("m", "gone/../l")],
+    "in a loop": [folder, link("l", "m"), link("m", "l"), link("self", "self"), link("n", "self/../..")],
+    "through a file": [folder, { path: "a" }, link("l", "a/../a")],
+  };
+  const leaves: Record<string, Sketch[]> = {
+    "an absolute one": [folder, link("l", "/etc/passwd")],
+    "an absolute one to the workspace": [folder, link("l", "/workspace/x")],
+    "one to the host's root": [folder, link("l", "/")],
+    "one above the top": [folder, link("l", "..")],
+    "one that goes up too far": [folder, sub("d"), link("d/l", "../../x")],
+    "one that goes up, down and up": [folder, sub("d"), link("d/l", ".././d/../..//x")],
+    "one by a link that is harmless alone": [folder, sub("d"), sub("d/e"), link("s", "d/e"), link("l", "d/e/../../..")],
+    "two that lead out together": [
+      folder,
+      sub("d"),
+      sub("d/e"),
+      link("up", "d/e/.."),
+      link("l", "up/../.."),
+      link("a", "up"),
+    ],
+    "one whose way up is shorter than its text": [
+      folder,
+      sub("d"),
+      sub("d/e"),
+      link("d/e/top", "../.."),
+      link("l", "d/e/top/.."),
+    ],
+    "one through a folder that is not there yet": [folder, link("l", "gone/../../x")],
+    "one through a link that leads nowhere": [folder, link("g", "gone"), link("l", "g/../../x")],
+    "one that comes before what it passes": [folder, link("a", "z/../x"), sub("d"), link("z", "d/../..")],
+    "the exported thing itself": [link("", "beside")],
+  };
+
+  it.each(Object.entries(stays))("take one that stays: %s", async (_, sketches) => {
+    for (const links of [undefined, "refuse", "skip", "keep"] as const) {
+      const { entries, skippedLinks } = await writeExport(stream(...sketches), output, { links });
+      expect({ entries, skippedLinks }).toEqual({ entries: sketches.length, skippedLinks: 0 });
+      expect(linksOutOf(output)).toEqual([]);
+      fs.rmSync(output, { recursive: true });
+    }
+  });
+
+  it.each(Object.entries(leaves))("stop at %s, and nothing is left", async (_, sketches) => {
+    for (const links of [undefined, "refuse"] as const) {
+      await expect(writeExport(stream(...sketches), output, { links })).rejects.toMatchObject({
+        code: "PATH_OUTSIDE_WORKSPACE",
+        message: expect.stringContaining("leads out of what is exported") as string,
+        hint: expect.stringContaining("--links") as string,
+      });
+      expect(fs.readdirSync(base)).toEqual([]);
+    }
+  });
+
+  it.each(Object.entries(leaves).slice(0, -1))("leave out %s when asked to, and keep the rest", async (_, sketches) => {
+    const { entries, skippedLinks } = await writeExport(stream(...sketches), output, { links: "skip" });
+    expect(skippedLinks).toBeGreaterThan(0);
+    expect(entries).toBe(sketches.length - skippedLinks);
+    expect(linksOutOf(output)).toEqual([]);
+  });
+
+  it("keep them all as they are when asked to", async () => {
+    const sketches = [folder, link("l", "/etc/passwd"), link("up", "..")];
+    expect(await writeExport(stream(...sketches), output, { links: "keep" })).toMatchObject({ skippedLinks: 0 });
+    expect(["l", "up"].map((name) => fs.readlinkSync(join(output, name)))).toEqual(["/etc/passwd", ".."]);
+  });
+
+  it("name what leads out and where", async () => {
+    await expect(writeExport(stream(folder, sub("d"), link("d/l", "../../x")), output)).rejects.toMatchObject({
+      message: 'Cannot export: "d/l" is a link to "../../x", which leads out of what is exported',
+      details: { path: "d/l", target: "../../x" },
+    });
+  });
+
+  it("are followed however long the chain is, and in bounded work", async () => {
+    const chain = Array.from({ length: 5000 }, (_, at) => link(`l${at}`, at === 0 ? ".." : `l${at - 1}`));
+    const { skippedLinks } = await writeExport(stream(folder, ...chain.reverse()), output, { links: "skip" });
+    expect(skippedLinks).toBe(5000);
+    fs.rmSync(output, { recursive: true });
+    const long = Array.from({ length: 2200 }, (_, at) => link(`m${at}`, "./".repeat(2000)));
+    await expect(writeExport(stream(folder, ...long), output)).rejects.toMatchObject({ code: "TOO_MANY_ENTRIES" });
+    expect(fs.readdirSync(base)).toEqual([]);
+  }, 60_000);
 });

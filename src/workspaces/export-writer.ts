@@ -2,10 +2,13 @@ import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
+import { fileTime } from "../base/file-time.ts";
 import { randomName } from "../base/ids.ts";
-import { removeTree } from "../base/remove-tree.ts";
 import { failure } from "../model/error-codes.ts";
+import type { LinkPolicy } from "../model/files.ts";
 import type { ArtifactType } from "../model/names.ts";
+import { ExportLinks } from "./export-links.ts";
+import { holdScratch, type HeldScratch } from "./held-scratch.ts";
 
 /** What comes out of a sandbox, as far as it is needed here. Nothing of it is trusted. */
 export interface ExportItem {
@@ -22,18 +25,24 @@ export interface ExportItem {
 export interface ExportOptions {
   readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** What becomes of links that lead out of the export; `refuse` when not given. */
+  readonly links?: LinkPolicy | undefined;
   /** Where it is built, on the same file system; removed by whoever gave it. Without one, a folder beside the output. */
   readonly scratch?: string | undefined;
+  /** Another name for the folder of the output, which leads to it whatever becomes of the path. */
+  readonly folder?: string | undefined;
 }
 
 export interface WrittenExport {
   readonly artifactType: ArtifactType;
   readonly entries: number;
   readonly bytes: number;
+  /** Links that led out and were left out. */
+  readonly skippedLinks: number;
 }
 
 /** Of all paths together: they are remembered until the end. */
-const MAX_PATHS_BYTES = 64 * 1024 * 1024;
+const MAX_PATHS_BYTES = 24 * 1024 * 1024;
 const MAX_ENTRIES = 1_000_000;
 
 /**
@@ -46,19 +55,19 @@ export async function writeExport(
   options: ExportOptions = {},
 ): Promise<WrittenExport> {
   const output = resolve(outputPath);
-  await checkOutput(output);
-  const scratch = options.scratch ?? join(dirname(output), `.${basename(output).slice(0, 60)}.cloche-${randomName(8)}`);
-  await makeScratch(scratch, output);
+  const folder = options.folder ?? dirname(output);
+  const place = join(folder, basename(output));
+  await checkOutput(output, place);
+  const name = basename(options.scratch ?? `.${basename(output).slice(0, 60)}.cloche-${randomName(8)}`);
+  await using held = openScratch(join(folder, name), output);
   try {
-    const writer = new ExportWriter(join(scratch, "export"), options);
+    const writer = new ExportWriter(join(held.path, "export"), options);
     for await (const item of items) await writer.add(item);
     const written = await writer.finish();
-    await moveIntoPlace(join(scratch, "export"), output, written.artifactType);
+    await moveIntoPlace(join(held.path, "export"), output, written.artifactType, place);
     return written;
   } catch (error) {
     throw toFailure(error, output);
-  } finally {
-    await removeTree(scratch);
   }
 }
 
@@ -68,6 +77,7 @@ class ExportWriter {
   /** Paths written so far, one byte a character; true for folders. */
   readonly #written = new Map<string, boolean>();
   readonly #folders: { path: Buffer; mode: number; mtimeNs: bigint }[] = [];
+  readonly #links = new ExportLinks((path) => this.#written.get(path) === true);
   #type: ArtifactType | undefined;
   #bytes = 0;
   #pathBytes = 0;
@@ -92,11 +102,30 @@ class ExportWriter {
   async finish(): Promise<WrittenExport> {
     this.#checkSignal();
     if (this.#type === undefined) throw failure("GUEST_PROTOCOL", "Cannot export: the sandbox sent nothing");
+    const skippedLinks = await this.#settleLinks();
     for (const { path, mode, mtimeNs } of this.#folders.reverse()) {
       await fs.chmod(path, (mode & 0o777) | 0o700);
-      await fs.utimes(path, seconds(mtimeNs), seconds(mtimeNs));
+      await fs.utimes(path, fileTime(mtimeNs), fileTime(mtimeNs));
     }
-    return { artifactType: this.#type, entries: this.#written.size, bytes: this.#bytes };
+    const entries = this.#written.size - skippedLinks;
+    return { artifactType: this.#type, entries, bytes: this.#bytes, skippedLinks };
+  }
+
+  /**
+   * SECURITY: whoever follows a link in an export reads and writes the host with the user's rights, so one that leads out is taken only by who asks for
+   * it (G-12). Returns how many were left out.
+   */
+  async #settleLinks(): Promise<number> {
+    const { links = "refuse" } = this.#options;
+    let skipped = 0;
+    if (links === "keep") return skipped;
+    for await (const { path, target } of this.#links.leadingOut()) {
+      this.#checkSignal();
+      if (links === "refuse" || path === "") throw leadsOut(path, target);
+      await fs.unlink(this.#absolute(path));
+      skipped += 1;
+    }
+    return skipped;
   }
 
   /**
@@ -123,15 +152,23 @@ class ExportWriter {
       if (!this.#written.get(parts.slice(0, -1).join("/"))) throw refused(item, "it is in no folder of the export");
     }
     this.#written.set(key, item.type === "directory");
-    return key === "" ? this.#root : Buffer.concat([this.#root, Buffer.from("/"), item.pathBytes]);
+    return this.#absolute(key);
+  }
+
+  #absolute(key: string): Buffer {
+    return key === "" ? this.#root : Buffer.concat([this.#root, Buffer.from(`/${key}`, "latin1")]);
   }
 
   /** The target is text, kept as it is and never followed. */
   async #writeLink(path: Buffer, item: ExportItem): Promise<void> {
     if (item.linkTargetBytes.length === 0 || item.linkTargetBytes.includes(0))
       throw refused(item, "its target is no path");
+    const [link, target] = [item.pathBytes.toString("latin1"), item.linkTargetBytes.toString("latin1")];
+    this.#links.add(link, target);
+    // Known before all of the export has been written.
+    if ((this.#options.links ?? "refuse") === "refuse" && target.startsWith("/")) throw leadsOut(link, target);
     await fs.symlink(item.linkTargetBytes, path);
-    await fs.lutimes(path, seconds(item.mtimeNs), seconds(item.mtimeNs));
+    await fs.lutimes(path, fileTime(item.mtimeNs), fileTime(item.mtimeNs));
   }
 
   async #writeFile(path: Buffer, item: ExportItem): Promise<void> {
@@ -147,12 +184,12 @@ class ExportWriter {
         this.#count(chunk.length);
         await writer.add(chunk);
       }
-      await writer.flush();
+      await writer.end();
       if (size !== item.size)
         throw refused(item, `it has ${size > item.size ? "more" : "fewer"} bytes than were announced`);
       // SECURITY: no setuid, setgid or sticky bit leaves the sandbox (G-12)
       await file.chmod(item.mode & 0o777);
-      await file.utimes(seconds(item.mtimeNs), seconds(item.mtimeNs));
+      await file.utimes(fileTime(item.mtimeNs), fileTime(item.mtimeNs));
     } finally {
       await file.close();
     }
@@ -175,20 +212,40 @@ class ExportWriter {
 
 const GATHERED_BYTES = 512 * 1024;
 
-/** Chunks of a file on their way to the disk, many in one write: a write of its own costs each more than its bytes do. */
+/** Large enough for what a sandbox sends at once. */
+const ZEROS = Buffer.alloc(64 * 1024);
+const isHole = (chunk: Uint8Array): boolean =>
+  chunk.length >= 4096 && chunk.length <= ZEROS.length && ZEROS.compare(chunk, 0, chunk.length, 0, chunk.length) === 0;
+
+/**
+ * Chunks of a file on their way to the disk, many in one write: a write of its own costs each more than its bytes do. A chunk of zeros becomes a hole,
+ * as it may have been in the sandbox.
+ */
 class GatheredWrites {
   readonly #file: fs.FileHandle;
   #held: Uint8Array[] = [];
   #bytes = 0;
+  #at = 0;
 
   constructor(file: fs.FileHandle) {
     this.#file = file;
   }
 
   async add(chunk: Uint8Array): Promise<void> {
+    if (isHole(chunk)) {
+      await this.flush();
+      this.#at += chunk.length;
+      return;
+    }
     this.#held.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes >= GATHERED_BYTES) await this.flush();
+  }
+
+  /** A hole at the end is only a size. */
+  async end(): Promise<void> {
+    await this.flush();
+    await this.#file.truncate(this.#at);
   }
 
   async flush(): Promise<void> {
@@ -197,21 +254,22 @@ class GatheredWrites {
     this.#held = [];
     this.#bytes = 0;
     while (left > 0) {
-      const { bytesWritten } = await this.#file.writev(rest);
+      const { bytesWritten } = await this.#file.writev(rest, this.#at);
+      this.#at += bytesWritten;
       left -= bytesWritten;
       if (left > 0) rest = [Buffer.concat(rest).subarray(bytesWritten)];
     }
   }
 }
 
-async function checkOutput(output: string): Promise<void> {
+async function checkOutput(output: string, place: string): Promise<void> {
   const parent = dirname(output);
-  const found = await statMaybe(() => fs.stat(parent));
+  const found = await statMaybe(() => fs.stat(dirname(place)));
   if (!found?.isDirectory() || output === parent) {
     throw failure("OUTPUT_INVALID", `Cannot export to "${output}": "${parent}" is no folder`);
   }
   // lstat: a link that leads nowhere is something too, and must not be written through
-  if (await statMaybe(() => fs.lstat(output))) throw outputExists(output);
+  if (await statMaybe(() => fs.lstat(place))) throw outputExists(output);
 }
 
 async function statMaybe<T>(stat: () => Promise<T>): Promise<T | undefined> {
@@ -224,9 +282,9 @@ async function statMaybe<T>(stat: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function makeScratch(scratch: string, output: string): Promise<void> {
+function openScratch(scratch: string, output: string): HeldScratch {
   try {
-    await fs.mkdir(scratch, { mode: 0o700 });
+    return holdScratch(scratch);
   } catch (error) {
     if (errnoOf(error) === "ENOSPC") throw toFailure(error, output);
     throw failure("OUTPUT_INVALID", `Cannot export to "${output}": ${messageOf(error)}`, { cause: error });
@@ -234,23 +292,23 @@ async function makeScratch(scratch: string, output: string): Promise<void> {
 }
 
 /** SECURITY: nothing that came to be at the output meanwhile is replaced (G-12); `rename` alone would. */
-async function moveIntoPlace(from: string, output: string, type: ArtifactType): Promise<void> {
+export async function moveIntoPlace(from: string, output: string, type: ArtifactType, place = output): Promise<void> {
   try {
     if (type === "directory") {
-      await fs.mkdir(output, { mode: 0o700 });
+      await fs.mkdir(place, { mode: 0o700 });
       // takes the place of the empty folder that was just made, and of nothing that has content
-      await fs.rename(from, output).catch(async (error: unknown) => {
-        await fs.rmdir(output).catch(() => undefined); // somebody put something into it: theirs
+      await fs.rename(from, place).catch(async (error: unknown) => {
+        await fs.rmdir(place).catch(() => undefined); // somebody put something into it: theirs
         throw error;
       });
-    } else await fs.link(from, output);
+    } else await fs.link(from, place);
   } catch (error) {
     const code = errnoOf(error);
     if (code === "EEXIST" || code === "ENOTEMPTY") throw outputExists(output);
     // a file system without hard links
     if (type === "directory" || (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP")) throw error;
-    if (await statMaybe(() => fs.lstat(output))) throw outputExists(output);
-    await fs.rename(from, output);
+    if (await statMaybe(() => fs.lstat(place))) throw outputExists(output);
+    await fs.rename(from, place);
   }
 }
 
@@ -260,6 +318,19 @@ function outputExists(output: string): Error {
 
 function refused(item: ExportItem, reason: string): Error {
   return failure("GUEST_PROTOCOL", `Cannot export "${item.pathBytes.toString("utf8")}": ${reason}`);
+}
+
+function leadsOut(path: string, target: string): Error {
+  const [from, to] = [path, target].map((text) => Buffer.from(text, "latin1").toString("utf8"));
+  const what = path === "" ? "it" : `"${from}"`;
+  return failure(
+    "PATH_OUTSIDE_WORKSPACE",
+    `Cannot export: ${what} is a link to "${to}", which leads out of what is exported`,
+    {
+      hint: "Choose with --links (`links`): skip leaves such links out, keep takes them as they are",
+      details: { path: from, target: to },
+    },
+  );
 }
 
 function toFailure(error: unknown, output: string): unknown {
@@ -273,9 +344,4 @@ function toFailure(error: unknown, output: string): unknown {
     hint: "Check the folder that the export is written to",
     cause: error,
   });
-}
-
-/** Node cuts to microseconds; from the middle of one it cuts to the right one. */
-function seconds(ns: bigint): number {
-  return (Number(ns / 1000n) + 0.5) / 1e6;
 }

@@ -1,3 +1,4 @@
+import { basename, join } from "node:path";
 import type { GuestEntry } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Exported, FileContent, FileEntry, FileList, FileWritten } from "../model/files.ts";
@@ -7,11 +8,15 @@ import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-pa
 import type { Dependencies } from "./dependencies.ts";
 import { writeExport } from "./export-writer.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
+import { inOutputFolder } from "./output-folder.ts";
 import { recordEvent } from "./record-event.ts";
 import { roomFor, withinRoom } from "./room.ts";
+import { withoutGit } from "./without-git.ts";
 import { redactedRange } from "./shells/redacted-range.ts";
 
 const DEFAULT_READ_BYTES = 65_536;
+/** In one answer, whatever was asked for. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
 /** More entries than that in one answer help nobody. */
 const MAX_LISTED = 100_000;
 
@@ -42,7 +47,9 @@ function presentEntry(live: LiveWorkspace, folder: string, entry: GuestEntry): F
 export async function readFile(live: LiveWorkspace, input: OperationInput<"readWorkspaceFile">): Promise<FileContent> {
   const relative = toWorkspaceRelative(input.path);
   const { redactor } = live.secrets;
-  const { offset = 0, max_bytes: maxBytes = DEFAULT_READ_BYTES } = input;
+  const { offset = 0 } = input;
+  // SECURITY: who asks for more reads on from where it ended (G-25)
+  const maxBytes = Math.min(input.max_bytes ?? DEFAULT_READ_BYTES, MAX_READ_BYTES);
   const files = await live.files();
   // A value that a cut goes through is found with what is before and after it.
   const before = Math.min(offset, redactor.reach);
@@ -95,7 +102,7 @@ export async function writeFile(
 export async function exportPath(
   deps: Dependencies,
   live: LiveWorkspace,
-  { path, output_path: outputPath }: OperationInput<"exportWorkspace">,
+  { path, output_path: outputPath, links, cautious }: OperationInput<"exportWorkspace">,
   signal: AbortSignal | undefined,
 ): Promise<Exported> {
   const relative = toWorkspaceRelative(path);
@@ -103,15 +110,19 @@ export async function exportPath(
   if ((await files.stat("workspace", relative, { shownPath: path })).type === "other") {
     throw failure("FILE_WRONG_TYPE", `Cannot export "${path}": it is no file, folder or link`);
   }
-  const items = withinRoom(files.treeOut("workspace", relative, { shownPath: path, signal }), roomFor(outputPath));
-  const { artifactType } = await deps.scratch.beside(outputPath, (scratch) =>
-    writeExport(items, outputPath, { scratch, ...(signal && { signal }) }),
-  );
+  const { artifactType, skippedLinks } = await inOutputFolder(outputPath, cautious, async (folder) => {
+    const room = roomFor(join(folder, basename(outputPath)));
+    const out = files.treeOut("workspace", relative, { shownPath: path, signal });
+    const items = withinRoom(cautious ? withoutGit(out) : out, room);
+    return await deps.scratch.beside(outputPath, (scratch) =>
+      writeExport(items, outputPath, { scratch, folder, links, ...(signal && { signal }) }),
+    );
+  });
   const exported = {
     workspace_path: toWorkspaceAbsolute(relative),
     output_path: outputPath,
     artifact_type: artifactType,
   };
   recordEvent(deps, live, { kind: "export", at: deps.clock.now(), ...exported });
-  return { workspace_id: live.workspaceId, ...exported };
+  return { workspace_id: live.workspaceId, ...exported, skipped_links: skippedLinks };
 }

@@ -47,25 +47,30 @@ export class HostTree {
       this.#count += 1;
       yield stat.isSymbolicLink()
         ? createTreeItem({ ...entry, type: "symlink", linkTarget: await readlink(host, { encoding: "buffer" }) })
-        : createTreeItem({ ...entry, type: "file", size: Number(stat.size), content: contentOf(host) });
+        : createTreeItem({
+            ...entry,
+            type: "file",
+            size: Number(stat.size),
+            content: contentOf(host, Number(stat.size)),
+          });
     }
   }
 }
 
-async function* contentOf(path: Buffer): AsyncGenerator<Buffer> {
+/** To its end; `size` saves the read that would find it. */
+async function* contentOf(path: Buffer, size: number): AsyncGenerator<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     // A new one for each piece, since what was given away may wait to be sent.
     const readPiece = () => file.read({ buffer: Buffer.allocUnsafe(PIECE_BYTES) });
-    for (let piece = readPiece(); ;) {
+    let piece = size > 0 ? readPiece() : undefined;
+    for (let done = 0; piece;) {
       const { bytesRead, buffer } = await piece;
       if (bytesRead === 0) return;
-      if (bytesRead === PIECE_BYTES) {
-        piece = readPiece(); // while this one is sent
-        piece.catch(() => undefined); // told when it is its turn, if it comes to that
-      }
+      done += bytesRead;
+      piece = done < size ? readPiece() : undefined; // while this one is sent
+      piece?.catch(() => undefined); // told when it is its turn, if it comes to that
       yield buffer.subarray(0, bytesRead);
-      if (bytesRead < PIECE_BYTES) return;
     }
   } finally {
     await file.close();

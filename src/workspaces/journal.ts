@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { isClocheError } from "../base/errors.ts";
+import { jsonBytes } from "../base/json-bytes.ts";
 import type { Log } from "../base/log.ts";
 import type { Store } from "../contracts/store.ts";
 import type { JournalEntry } from "../model/exec.ts";
@@ -11,6 +12,18 @@ interface PendingEnd {
   readonly at: number;
   readonly written: () => void;
 }
+
+/** What is told of a journal at once, as it is emitted. */
+const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
+const MAX_ENTRIES = 10_000;
+
+const withoutOutput = (entry: JournalEntry): JournalEntry => ({
+  ...entry,
+  stdout: "",
+  stderr: "",
+  stdout_truncated: entry.stdout_truncated || entry.stdout !== "",
+  stderr_truncated: entry.stderr_truncated || entry.stderr !== "",
+});
 
 /**
  * The commands of all workspaces. A command is in the store as running before it starts. Its end is written a moment after its caller has the
@@ -39,9 +52,24 @@ export class Journal {
     this.#pending.push({ workspaceId, sequence, end, at: this.#clock.now(), written });
   }
 
+  /** The last commands, oldest first; of those that were long ago without their output, and of the oldest none, where all is too much to tell. */
   entries(workspaceId: string): JournalEntry[] {
     this.flush();
-    return this.#store.listCommands(workspaceId);
+    let left = MAX_OUTPUT_BYTES;
+    return this.#store
+      .recentCommands(workspaceId, { count: MAX_ENTRIES, outputBytes: MAX_OUTPUT_BYTES })
+      .toReversed()
+      .map((entry) => {
+        // SECURITY: as it is emitted: what is printed may be all control characters (G-25)
+        left -= jsonBytes(entry.stdout) + jsonBytes(entry.stderr);
+        return left >= 0 ? entry : withoutOutput(entry);
+      })
+      .toReversed();
+  }
+
+  find(workspaceId: string, sequence: number): JournalEntry | undefined {
+    this.flush();
+    return this.#store.findCommand(workspaceId, sequence);
   }
 
   /** Commands whose sandbox ended under them. */

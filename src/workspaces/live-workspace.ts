@@ -1,3 +1,4 @@
+import { ByteBudget } from "../base/byte-budget.ts";
 import { type ClocheError, isClocheError, messageOf } from "../base/errors.ts";
 import type { StopOptions, Wall, WallLimits } from "../contracts/backend.ts";
 import type { GuestClient } from "../guest/client.ts";
@@ -10,6 +11,10 @@ import type { Secrets } from "./secrets.ts";
 
 /** How long after a broken connection its sandbox may take to be gone, on a machine that is busy. Nobody waits for it. */
 const END_PATIENCE_MS = 30_000;
+
+/** What is kept of running commands' output: of one sandbox, and of all, so that one with much to say leaves the others their part. */
+const PRINTED_BYTES = 16 * 1024 * 1024;
+const ALL_PRINTED = new ByteBudget(64 * 1024 * 1024);
 
 /** A command of an earlier daemon that waits for its client to come back. */
 export interface AdoptedCommand {
@@ -37,6 +42,8 @@ export class LiveWorkspace {
   readonly secrets: Secrets;
   readonly commands = new Map<number, RunningCommand>();
   readonly adopted = new Map<number, AdoptedCommand>();
+  /** What its commands have printed, as far as it is kept. */
+  readonly printed = new ByteBudget(PRINTED_BYTES, ALL_PRINTED);
   readonly #onLost: (reason: string) => void;
   #client: Promise<GuestClient> | undefined;
   /** Why it takes no more verbs. */

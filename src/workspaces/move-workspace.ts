@@ -32,7 +32,7 @@ export async function moveWorkspace(
     memMib: input.mem_mib ?? parent.limits.memMib,
   };
   requireLimits(backend, limits);
-  const given = readSecrets(input.secrets);
+  const given = await readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(input.environment ?? parent.environment, context);
   const ociRuntime = input.oci_runtime ?? (backend.name === parent.backend ? parent.ociRuntime : null);
   requireCapabilities(backend, { rootfs, ociRuntime, from: parent.workspaceId });

@@ -28,7 +28,7 @@ export function presentWorkspace(
     running_service_count: counts.runningServices,
     reset_count: stored.resetCount,
     workspace_seed: stored.seed,
-    secrets: stored.secrets,
+    secrets: stored.secrets.map(({ name, source_kind }) => ({ name, source_kind })),
   };
 }
 

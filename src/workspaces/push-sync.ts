@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { ClocheError } from "../base/errors.ts";
 import type { GuestFiles } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
@@ -8,6 +9,7 @@ import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-pa
 import type { Dependencies } from "./dependencies.ts";
 import { HostTree } from "./host-tree.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
+import { roomFor, withinRoom } from "./room.ts";
 
 export interface PushContext {
   readonly signal?: AbortSignal | undefined;
@@ -19,19 +21,21 @@ export interface PushContext {
  * whole or not at all. Files are replaced, what else is there stays.
  */
 export async function pushSync(
-  deps: Pick<Dependencies, "seeds">,
+  deps: Pick<Dependencies, "home" | "seeds">,
   live: Pick<LiveWorkspace, "workspaceId" | "files">,
-  { source_path: sourcePath, dest }: OperationInput<"pushWorkspaceSync">,
+  { source_path: sourcePath, read_scope: scope, dest }: OperationInput<"pushWorkspaceSync">,
   context: PushContext,
 ): Promise<SyncPushed> {
   const relative = toWorkspaceRelative(dest ?? "");
   const files = await live.files();
   if (relative !== "") await checkDestination(files, relative, dest ?? relative);
-  const { tree, seed } = await deps.seeds.import(sourcePath, context);
+  const { tree, seed } = await deps.seeds.import(sourcePath, { ...context, scope });
   // The history of a git project stays home: it would run into the one that is there.
   const source = new HostTree(tree, { skipTop: seed.mode === "directory" ? ".git" : undefined });
   context.signal?.throwIfAborted();
-  await files.treeIn("workspace", relative, source.items(), {
+  // SECURITY: on this way a hole is bytes and each name a file of its own: no more than there is room for (G-15)
+  const items = withinRoom(source.items(), roomFor(join(deps.home, "workspaces")), "push");
+  await files.treeIn("workspace", relative, items, {
     shownPath: toWorkspaceAbsolute(relative),
     signal: context.signal,
   });

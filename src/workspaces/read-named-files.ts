@@ -2,13 +2,16 @@ import { constants } from "node:os";
 import { ClocheError } from "../base/errors.ts";
 import type { GuestFiles } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
+import { hasFewLines } from "../policy/has-few-lines.ts";
 import { fromByteText, quoted, toByteText, type ByteText } from "../policy/byte-text.ts";
 import type { FileState } from "../policy/patch-tree.ts";
 
 /** Of one file that a patch changes. */
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** Of all of them together: they are in memory at once. */
-const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 24 * 1024 * 1024;
+/** Each costs far more than its bytes. */
+const MAX_LINES = 500_000;
 const AT_ONCE = 8;
 
 export interface NamedFiles {
@@ -42,7 +45,7 @@ export async function readNamedFiles(files: GuestFiles, paths: ReadonlySet<ByteT
       throw failure("FILE_WRONG_TYPE", `Cannot patch ${quoted(path)}: it is no file or symlink`);
     total += entry.size;
     if (entry.size > MAX_FILE_BYTES || total > MAX_TOTAL_BYTES) throw tooLarge(path);
-    const content = entry.type === "symlink" ? entry.linkTargetBytes : await readWhole(files, path);
+    const content = entry.type === "symlink" ? entry.linkTargetBytes : await readWhole(files, path, entry.size);
     states.set(path, { type: entry.type, mode: entry.mode, content: toByteText(content) });
   });
   return { states, folders, obstacles };
@@ -52,9 +55,10 @@ export function foldersAbove(path: ByteText): ByteText[] {
   return [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
 }
 
-async function readWhole(files: GuestFiles, path: ByteText): Promise<Buffer> {
-  const { content, truncated } = await files.readAll("workspace", fromByteText(path), { maxBytes: MAX_FILE_BYTES });
-  if (truncated) throw tooLarge(path);
+/** As large as it was said to be: one that has grown meanwhile is not what was counted. */
+async function readWhole(files: GuestFiles, path: ByteText, size: number): Promise<Buffer> {
+  const { content, truncated } = await files.readAll("workspace", fromByteText(path), { maxBytes: size });
+  if (truncated || !hasFewLines(content, MAX_LINES)) throw tooLarge(path);
   return content;
 }
 

@@ -1,10 +1,10 @@
 import type { Wall } from "../contracts/backend.ts";
-import type { StoredWorkspace } from "../contracts/store.ts";
+import type { StoredSecret, StoredWorkspace } from "../contracts/store.ts";
 import { adoptCommands } from "./adopt-commands.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { executionModeOf } from "./execution-mode.ts";
 import { LiveWorkspace } from "./live-workspace.ts";
-import { recoverSecrets } from "./sandbox-secrets.ts";
+import { ChangedSecret, recoverSecrets } from "./sandbox-secrets.ts";
 import { NO_SECRETS } from "./secrets.ts";
 
 /** Takes up a sandbox that an earlier daemon left running. Takes as long as its guest program takes to answer. */
@@ -19,7 +19,17 @@ export async function adoptWorkspace(
   const { workspaceId, limits } = stored;
   // SECURITY: nothing is taken out of a sandbox before its secrets are known, so that they can be redacted (G-17).
   const executionMode = executionModeOf(deps, stored.backend);
-  const secrets = await recoverSecrets(stored, { wall, executionMode, known: NO_SECRETS });
+  const mayLack = ({ absent }: StoredSecret) => absent === true;
+  const secrets = await recoverSecrets(stored, { wall, executionMode, known: NO_SECRETS, mayLack }).catch(
+    async (error: unknown) => {
+      if (error instanceof ChangedSecret) {
+        // SECURITY: what cannot be redacted is not let out: all that may know the value ends (G-17)
+        await wall.stop();
+        onLost(error.message);
+      }
+      throw error;
+    },
+  );
   const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost });
   await takeUpSession(deps, live, alsoAdopt);
   return live;

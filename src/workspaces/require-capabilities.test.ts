@@ -4,7 +4,7 @@ import type { Rootfs } from "../contracts/environment.ts";
 import { requireCapabilities } from "./require-capabilities.ts";
 
 const vm = { name: "vm", capabilities: { hostFolders: false, ociRuntime: false, liveSnapshots: true } } as Backend;
-const rootfs: Rootfs = { name: "host", root: "/r", digest: "d", hostPaths: ["/usr"] };
+const rootfs: Rootfs = { name: "host", root: "/r", digest: "d", hostPaths: ["/usr"], coveredPaths: [] };
 
 it("shows the whole command that moves a workspace to a backend without folders of the host", () => {
   const asked = { rootfs, ociRuntime: null };

@@ -1,3 +1,4 @@
+import type { ByteBudget } from "../base/byte-budget.ts";
 import type { GuestExit, GuestProcess } from "../guest/process.ts";
 import { failure } from "../model/error-codes.ts";
 import type { RedactingStream, Redactor } from "../policy/redactor.ts";
@@ -25,12 +26,15 @@ export class RunningCommand {
   readonly #redacting: { stdout: RedactingStream; stderr: RedactingStream };
   #isGiving = false;
   /** For the caller. */
-  readonly result: CommandOutput = capture(RESULT_CAP_BYTES);
+  readonly result: CommandOutput;
   /** For the journal. */
-  readonly journal: CommandOutput = capture(JOURNAL_CAP_BYTES);
+  readonly journal: CommandOutput;
 
-  constructor(process: GuestProcess, redactor: Redactor) {
+  /** `budget` is what the commands of one sandbox may keep together. */
+  constructor(process: GuestProcess, redactor: Redactor, budget?: ByteBudget) {
     this.process = process;
+    this.result = capture(RESULT_CAP_BYTES, budget);
+    this.journal = capture(JOURNAL_CAP_BYTES, budget);
     this.#redactor = redactor;
     this.#redacting = { stdout: redactor.stream(), stderr: redactor.stream() };
   }
@@ -47,6 +51,11 @@ export class RunningCommand {
     } finally {
       stopWatching();
     }
+  }
+
+  /** What it has kept is no longer needed. */
+  release(): void {
+    for (const { stdout, stderr } of [this.result, this.journal]) for (const one of [stdout, stderr]) one.release();
   }
 
   async #finish(sink: OutputSink | undefined): Promise<GuestExit> {
@@ -89,7 +98,7 @@ export class RunningCommand {
   }
 }
 
-const capture = (capBytes: number): CommandOutput => ({
-  stdout: new CapturedOutput(capBytes),
-  stderr: new CapturedOutput(capBytes),
+const capture = (capBytes: number, budget: ByteBudget | undefined): CommandOutput => ({
+  stdout: new CapturedOutput(capBytes, budget),
+  stderr: new CapturedOutput(capBytes, budget),
 });

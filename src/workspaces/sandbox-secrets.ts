@@ -1,9 +1,11 @@
-import { isClocheError } from "../base/errors.ts";
+import { ClocheError, isClocheError } from "../base/errors.ts";
 import type { Wall } from "../contracts/backend.ts";
-import type { StoredWorkspace } from "../contracts/store.ts";
+import type { StoredSecret, StoredWorkspace } from "../contracts/store.ts";
 import type { GuestFiles } from "../guest/files.ts";
+import type { ErrorCode } from "../model/error-codes.ts";
 import { AGENT, type ExecutionMode } from "../model/names.ts";
 import { LiveWorkspace } from "./live-workspace.ts";
+import { isSecretOf } from "./secret-digest.ts";
 import { SECRETS_FOLDER, Secrets } from "./secrets.ts";
 
 const MAX_SECRET_BYTES = 65_536;
@@ -21,10 +23,21 @@ export async function provisionSecrets(live: LiveWorkspace): Promise<void> {
   );
 }
 
-/** Those of a workspace that are not known are looked for in its sandbox's memory, where an earlier daemon put them. */
+export interface SecretsSource {
+  readonly wall: Wall;
+  readonly executionMode: ExecutionMode;
+  readonly known: Secrets;
+  /** Whether the sandbox may be without it. */
+  readonly mayLack: (secret: StoredSecret) => boolean;
+}
+
+/**
+ * Those of a workspace that are not known are looked for in its sandbox's memory, where an earlier daemon put them. Throws `ChangedSecret` when one of them is not
+ * what was put there: its commands may print the real value, and nobody would know it.
+ */
 export async function recoverSecrets(
   { workspaceId, limits, secrets }: StoredWorkspace,
-  { wall, executionMode, known }: { wall: Wall; executionMode: ExecutionMode; known: Secrets },
+  { wall, executionMode, known, mayLack }: SecretsSource,
 ): Promise<Secrets> {
   const missing = secrets.filter(({ name }) => !known.values.has(name));
   if (missing.length === 0) return known;
@@ -33,9 +46,13 @@ export async function recoverSecrets(
   try {
     const files = await rootFiles(bare);
     const values = new Map(known.values);
-    for (const { name } of missing) {
+    for (const secret of missing) {
+      const { name, digest } = secret;
       const value = await readIfThere(files, `${SECRETS_FOLDER}/${name}`);
-      if (value !== undefined) values.set(name, value);
+      if (value === undefined && mayLack(secret)) continue;
+      // SECURITY: what a sandbox gives back may be its own invention (G-17)
+      if (value === undefined || !(await isSecretOf(digest, value))) throw new ChangedSecret(workspaceId, name);
+      values.set(name, value);
     }
     return new Secrets(values);
   } finally {
@@ -43,12 +60,21 @@ export async function recoverSecrets(
   }
 }
 
-/** One that was lost before is in no sandbox. */
+export class ChangedSecret extends ClocheError {
+  constructor(workspaceId: string, name: string) {
+    const message = `Secret "${name}" was changed in the sandbox of workspace ${workspaceId}`;
+    const hint = "`cloche workspace start ID` starts it again with its files and without the secret";
+    super("SANDBOX_LOST" satisfies ErrorCode, message, hint);
+  }
+}
+
+/** Undefined for what is no file. */
 async function readIfThere(files: GuestFiles, path: string): Promise<string | undefined> {
   try {
     return (await files.readAll("system", path, { maxBytes: MAX_SECRET_BYTES })).content.toString("utf8");
   } catch (error) {
-    if (isClocheError(error) && error.code === "FILE_NOT_FOUND") return undefined;
+    const codes: readonly string[] = ["FILE_NOT_FOUND", "FILE_WRONG_TYPE", "FILE_FAILED", "PATH_OUTSIDE_WORKSPACE"];
+    if (isClocheError(error) && codes.includes(error.code)) return undefined;
     throw error;
   }
 }

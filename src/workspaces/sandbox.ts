@@ -1,10 +1,10 @@
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../base/errors.ts";
 import { workspaceDirectory } from "../base/paths.ts";
 import { removeTree } from "../base/remove-tree.ts";
 import type { Backend, Wall, WallSpec } from "../contracts/backend.ts";
-import type { StoredWorkspace } from "../contracts/store.ts";
+import type { StoredSecret, StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecutionMode } from "../model/names.ts";
 import type { ReportProgress } from "../model/results.ts";
@@ -60,6 +60,7 @@ export async function startSandbox(
   const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost: context.onLost });
   try {
     await provisionSecrets(live);
+    rememberAbsent(deps, stored, secrets);
     return live;
   } catch (error) {
     await live.close("it could not be provisioned");
@@ -78,11 +79,25 @@ async function secretsFor(
 ): Promise<Secrets> {
   if (!isLive) return known;
   try {
-    return await recoverSecrets(stored, { ...sandbox, known });
+    // What was saved may be older than the loss of a secret; on such a wall none but the guest program could have taken it away.
+    return await recoverSecrets(stored, { ...sandbox, known, mayLack: () => true });
   } catch (error) {
     await sandbox.wall.stop({ discard: true });
     throw error;
   }
+}
+
+/** So that a later daemon can tell a secret that was lost from one that the sandbox has taken away. */
+function rememberAbsent({ store }: Dependencies, { workspaceId, secrets }: StoredWorkspace, known: Secrets): void {
+  const isAbsent = ({ name }: StoredSecret) => !known.values.has(name);
+  if (secrets.every((one) => (one.absent === true) === isAbsent(one))) return;
+  const now = secrets.map(({ name, source_kind, digest }) => ({
+    name,
+    source_kind,
+    ...(digest !== undefined && { digest }),
+    ...(!known.values.has(name) && { absent: true as const }),
+  }));
+  store.updateWorkspace(workspaceId, { secrets: now });
 }
 
 /** Ends whatever runs of a workspace's sandbox, known or not; its files stay. */
@@ -103,7 +118,16 @@ export async function removeSandboxes(deps: Dependencies, stored: StoredWorkspac
     const one = { workspaceId: stored.workspaceId, generation };
     if (generation !== except) await backend.remove(wallName(one), sandboxDirectory(deps.home, one));
   }
-  if (except === undefined) await removeTree(workspaceDirectory(deps.home, stored.workspaceId));
+  if (except === undefined) await removeFolder(workspaceDirectory(deps.home, stored.workspaceId));
+}
+
+/** Most often there is nothing left in it, which takes no program to remove. */
+async function removeFolder(path: string): Promise<void> {
+  try {
+    rmdirSync(path);
+  } catch {
+    await removeTree(path);
+  }
 }
 
 function generations(home: string, workspaceId: string): number[] {

@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { errnoOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import { removeTree } from "../base/remove-tree.ts";
+import { keepsNames } from "../base/private-folder.ts";
+import { removeTree, TreeIsForeign } from "../base/remove-tree.ts";
 
 const NAME = /^\..*\.cloche-[0-9a-z]{8}$/s;
 
@@ -29,7 +30,7 @@ export class Scratch {
     try {
       return await work(path);
     } finally {
-      await removeTree(path);
+      await this.#remove(path);
       rmSync(note, { force: true });
     }
   }
@@ -41,12 +42,22 @@ export class Scratch {
       try {
         const path = readFileSync(note, "utf8");
         // A note that was cut off names nothing that was made.
-        if (NAME.test(basename(path)) && path.endsWith(`.cloche-${id}`)) await removeTree(path);
+        if (NAME.test(basename(path)) && path.endsWith(`.cloche-${id}`)) await this.#remove(path);
         rmSync(note, { force: true });
       } catch (error) {
         this.#log.warn("cannot remove what an export left", { note, error: String(error) });
       }
     }
+  }
+
+  /**
+   * SECURITY: where others can rename, one of the user's own folders may have that name by now: who made the scratch and held it open has removed it, and
+   * what is left of one that was killed stays (G-24).
+   */
+  async #remove(path: string): Promise<void> {
+    if (!existsSync(path)) return;
+    if (keepsNames(dirname(path))) await removeTree(path).catch(unlessForeign);
+    else this.#log.warn("left what an export was written in: others can rename where it is", { path });
   }
 
   #write(note: string, path: string): void {
@@ -67,4 +78,9 @@ export class Scratch {
       throw error;
     }
   }
+}
+
+/** In a folder as `/tmp` somebody else may have made a thing of that name, once it was seen: theirs. */
+function unlessForeign(error: unknown): void {
+  if (!(error instanceof TreeIsForeign)) throw error;
 }

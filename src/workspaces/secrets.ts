@@ -1,8 +1,12 @@
-import { readFileSync } from "node:fs";
-import { ClocheError, isClocheError, messageOf } from "../base/errors.ts";
+import { constants } from "node:fs";
+import { ClocheError, errnoOf, isClocheError, messageOf } from "../base/errors.ts";
+import { isInside, NotExact, openExact } from "../base/exact-path.ts";
+import { readOpenFile, readPlainFile } from "../base/read-plain-file.ts";
+import type { StoredSecret } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { Redactor } from "../policy/redactor.ts";
+import { digestSecret } from "./secret-digest.ts";
 
 type GivenSecret = NonNullable<OperationInput<"createWorkspace">["secrets"]>[number];
 
@@ -12,6 +16,7 @@ export const SECRETS_FOLDER = "run/cloche/secrets";
 /** A shorter one would be found in everything; a longer one does not fit a variable. */
 const MIN_BYTES = 4;
 const MAX_BYTES = 65_536;
+const MAX_TOTAL_BYTES = 131_072;
 
 /** The values of a workspace's secrets. They are in this process's memory and in the sandbox's, and nowhere on a disk. */
 export class Secrets {
@@ -34,6 +39,9 @@ export class Secrets {
     );
   }
 }
+
+/** Whether a call asked for any: then no other command may look into its process. */
+export const hasAny = (variables: Readonly<Record<string, string>>): boolean => Object.keys(variables).length > 0;
 
 // SECURITY: an error may quote what is in the sandbox (G-17).
 /** The same error without the values. */
@@ -59,14 +67,15 @@ export function redactValue(value: unknown, redactor: Redactor): unknown {
 export const NO_SECRETS = new Secrets(new Map());
 
 /** Takes the values in, from the call or from files of the host. No message ever has a value. */
-export function readSecrets(given: readonly GivenSecret[] | undefined): {
+export async function readSecrets(given: readonly GivenSecret[] | undefined): Promise<{
   secrets: Secrets;
-  records: { name: string; source_kind: "literal" | "file" }[];
-} {
+  records: StoredSecret[];
+}> {
   const values = new Map<string, string>();
-  const records = (given ?? []).map((one) => {
+  let total = 0;
+  for (const one of given ?? []) {
     if (values.has(one.name)) throw failure("SECRET_INVALID", `Secret "${one.name}" is given twice`);
-    const value = "value" in one ? one.value : readSecretFile(one.name, one.file_path);
+    const value = "value" in one ? one.value : readSecretFile(one.name, one.file_path, one.within);
     const bytes = Buffer.byteLength(value);
     if (bytes < MIN_BYTES || bytes > MAX_BYTES || value.includes("\0")) {
       throw failure(
@@ -74,17 +83,28 @@ export function readSecrets(given: readonly GivenSecret[] | undefined): {
         `Secret "${one.name}" has ${bytes} bytes${value.includes("\0") ? ", a NUL among them" : ""}`,
       );
     }
+    // SECURITY: what it takes to look for them grows with their size, in each workspace (G-17)
+    if ((total += bytes) > MAX_TOTAL_BYTES) {
+      throw failure("SECRET_INVALID", `The secrets have more than ${MAX_TOTAL_BYTES} bytes together`);
+    }
     values.set(one.name, value);
-    return { name: one.name, source_kind: "value" in one ? ("literal" as const) : ("file" as const) };
-  });
+  }
+  const records = await Promise.all(
+    (given ?? []).map(async (one): Promise<StoredSecret> => {
+      const source_kind = "value" in one ? "literal" : "file";
+      return { name: one.name, source_kind, digest: await digestSecret(values.get(one.name) ?? "") };
+    }),
+  );
   return { secrets: values.size === 0 ? NO_SECRETS : new Secrets(values), records };
 }
 
-function readSecretFile(name: string, path: string): string {
+function readSecretFile(name: string, path: string, within: string | undefined): string {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    const most = MAX_BYTES + 2; // and an editor's last newline
+    bytes = within === undefined ? readPlainFile(path, most) : readOpenFile(openWithin(path, within), most);
   } catch (error) {
+    if (isClocheError(error)) throw error;
     throw failure("SECRET_INVALID", `Cannot read secret "${name}": ${messageOf(error)}`, {
       hint: "Give a file that you can read",
     });
@@ -92,4 +112,14 @@ function readSecretFile(name: string, path: string): string {
   const text = bytes.toString("utf8");
   if (!Buffer.from(text).equals(bytes)) throw failure("SECRET_INVALID", `Secret "${name}" is not UTF-8 text`);
   return text.replace(/\r?\n$/, ""); // an editor's last newline is no part of a token
+}
+
+/** SECURITY: of a caller that may read a part of the host, the file that was opened has to be in that part (G-23). */
+function openWithin(path: string, within: string): number {
+  try {
+    if (isInside(path, within)) return openExact(path, constants.O_RDONLY);
+  } catch (error) {
+    if (!(error instanceof NotExact) && errnoOf(error) !== "ELOOP") throw error;
+  }
+  throw failure("HOST_ACCESS_REFUSED", `Cannot read "${path}": it is not below "${within}"`);
 }

@@ -173,7 +173,7 @@ describe("diff", () => {
     const { workspace_id: id } = await box.at.sdk.createWorkspace({ environment: "host" });
     await box.at.sdk.execWorkspace(id, {
       command:
-        "mkfifo pipe; echo new > a.txt; head -c 3M /dev/zero | tr '\\0' x > large.txt; mkdir folder; printf '\\377\\376' > latin",
+        "mkfifo pipe; echo new > a.txt; head -c 3M /dev/zero | tr '\\0' x > large.txt; mkdir folder; printf '\\377\\376' > latin; ln -s \"$(printf '\\377')\" latin-link",
     });
     const diff = await box.at.sdk.diffWorkspace(id);
     const entries = Object.fromEntries(diff.entries.map((entry) => [entry.path, entry]));
@@ -186,8 +186,33 @@ describe("diff", () => {
     });
     for (const name of ["large.txt", "latin"])
       expect(entries[`/workspace/${name}`]).toMatchObject({ status: "added", artifact_type: "file" });
-    for (const name of ["large.txt", "latin", "pipe"]) expect(entries[`/workspace/${name}`]?.patch).toBeUndefined();
+    for (const name of ["large.txt", "latin", "latin-link", "pipe"])
+      expect(entries[`/workspace/${name}`]?.patch).toBeUndefined();
+    expect(entries["/workspace/latin-link"]).toMatchObject({ status: "added", artifact_type: "symlink" });
     expect(entries["/workspace/folder"]).toBeUndefined(); // git knows no empty folders either
+    await box.at.sdk.deleteWorkspace(id);
+  });
+
+  it("is a patch that git takes also where something that no patch can tell became something else", async () => {
+    const seed = box.at.path("kinds");
+    mkdirSync(join(seed, "folder"), { recursive: true });
+    for (const name of ["binary", "now-folder", "folder/binary"]) writeFileSync(join(seed, name), BINARY);
+    writeFileSync(join(seed, "text"), "text\n");
+    const { workspace_id: id } = await box.at.sdk.createWorkspace({ environment: "host", seed_path: seed });
+    const command = `rm -r binary now-folder folder; ln -s text binary; mkdir now-folder; echo new > now-folder/a; echo new > folder; echo more >> text`;
+    expect(await box.at.sdk.execWorkspace(id, { command })).toMatchObject({ exit_code: 0 });
+    const { patch, entries } = await box.at.sdk.diffWorkspace(id);
+    expect(entries.map(({ path, patch: own }) => [path, own !== undefined])).toEqual([
+      ["/workspace/binary", false],
+      ["/workspace/folder", false],
+      ["/workspace/folder/binary", false],
+      ["/workspace/now-folder", false],
+      ["/workspace/now-folder/a", false],
+      ["/workspace/text", true],
+    ]);
+    const env = { ...process.env, GIT_CEILING_DIRECTORIES: box.at.root };
+    const applied = await runProcess("git", ["apply", "-"], { cwd: seed, input: patch, env });
+    expect(applied).toMatchObject({ code: 0, stderr: "" });
     await box.at.sdk.deleteWorkspace(id);
   });
 });

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,15 @@ async function withImage(body: (at: Installation) => Promise<void>): Promise<voi
   const cache = mkdtempSync(join(tmpdir(), "cl-cache-"));
   chmodSync(cache, 0o755); // the ids of a sandbox are nobody here and must get through
   try {
-    const env = { ...docker.engine.env, CLOCHE_CACHE: cache };
+    // Beside the cache, a `docker` that writes down what it is asked.
+    mkdirSync(join(cache, "bin"));
+    writeFileSync(
+      join(cache, "bin/docker"),
+      `#!/bin/sh\necho "$@" >> ${cache}/asked\nPATH="${process.env["PATH"] ?? ""}" exec docker "$@"\n`,
+      { mode: 0o755 },
+    );
+    const PATH = `${join(cache, "bin")}:${docker.engine.env["PATH"] ?? process.env["PATH"] ?? ""}`;
+    const env = { ...docker.engine.env, CLOCHE_CACHE: cache, PATH };
     await withInstallation(async (at) => {
       await importImage(at, "first");
       await body(at);
@@ -99,6 +107,32 @@ describe("environments of the Docker engine", () => {
       expect(await note()).toBe("one\nfirst\n");
       writeFileSync(at.path("built/note"), "another\n");
       expect(await note()).toBe("another\nfirst\n");
+    });
+  });
+
+  it("G-23: the steps of a dockerfile:FOLDER have no network unless it is asked for", async () => {
+    await withImage(async (at) => {
+      mkdirSync(at.path("steps"));
+      const asked = () =>
+        readFileSync(join(at.env["CLOCHE_CACHE"] ?? "", "asked"), "utf8")
+          .trim()
+          .split("\n")
+          .at(-1);
+      writeFileSync(
+        at.path("steps/Dockerfile"),
+        `FROM ${IMAGE}\nRUN for one in /sys/class/net/*; do echo "\${one##*/}"; done > /etc/interfaces\n`,
+      );
+      const environment = `dockerfile:${at.path("steps")}`;
+      const seen = await at.sdk.run({ environment, command: ["/bin/cat", "/etc/interfaces"] });
+      expect(seen.stdout).toBe("lo\n");
+      // The engine of these tests has no bridge: that it would have none anyway proves nothing.
+      expect(asked()).toMatch(/^build .*--network none /);
+      writeFileSync(at.path("steps/Dockerfile"), `FROM ${IMAGE}\nRUN exit 3\n`);
+      const refused = await at.cli(["env", "pull", environment]);
+      expect(refused.stderr).toContain(`cloche env pull ${environment} --build-network`);
+      const open = await at.cli(["env", "pull", environment, "--build-network"]);
+      expect(open.stderr).not.toContain("--build-network");
+      expect(asked()).toMatch(/^build (?!.*--network)/);
     });
   });
 

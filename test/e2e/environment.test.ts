@@ -151,7 +151,7 @@ describe("a build of Debian that does not come to its end", () => {
     "is DISK_FULL on a disk that is too small (mounting one needs root)",
     async () => {
       const small = mkdtempSync(join(tmpdir(), "cloche-small-"));
-      execFileSync("mount", ["-t", "tmpfs", "-o", "size=24m", "tmpfs", small]);
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=24m,mode=700", "tmpfs", small]);
       try {
         const environments = createEnvironments({ cachePath: small, idMap, log, definitions: [debian()] });
         await expect(environments.ensure("d", {})).rejects.toMatchObject({ code: "DISK_FULL" });

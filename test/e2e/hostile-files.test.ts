@@ -32,14 +32,22 @@ describe("files that a sandbox can make", () => {
   it("deeper than any path, with names that are no text and folders closed to all: delete and the next daemon cope", async () => {
     const ids = [await create(), await create()];
     const deep = `my $d = "d" x 200; for (1..60) { mkdir $d or die $!; chdir $d or die $! } open my $f, ">", "end"; chdir "/workspace";
+      mkdir "t"; chdir "t"; for (1..3000) { mkdir "d" or die $!; chdir "d" or die $! } open my $e, ">", "end"; chdir "/workspace";
       for my $n ("\\xff\\xfe", "a\\nb", "-rf", "\\x80" x 100) { mkdir $n or die $!; open my $g, ">", "$n/\\xc3("; chmod 0, $n or die $! }`;
     for (const id of ids)
       expect(await at.sdk.execWorkspace(id, { command: ["perl", "-e", deep] })).toMatchObject({
         exit_code: 0,
         stderr: "",
       });
+    const { entries } = await at.sdk.diffWorkspace(ids[0] ?? "");
+    expect(entries.filter(({ artifact_type: type }) => type === "directory").length).toBeGreaterThanOrEqual(2);
+    expect((await at.sdk.summarizeWorkspace(ids[0] ?? "")).changes.available).toBe(true);
     await at.sdk.createSnapshot(ids[0] ?? "", "deep");
     await at.sdk.resetWorkspace(ids[0] ?? "", { snapshot: "deep" });
+    const fork = (await at.sdk.forkWorkspace(ids[0] ?? "")).workspace_id;
+    const down = 'chdir "t"; for (1..3000) { chdir "d" or die $! } print -e "end" ? "whole" : "cut"';
+    expect((await at.sdk.execWorkspace(fork, { command: ["perl", "-e", down] })).stdout).toBe("whole");
+    await at.sdk.deleteWorkspace(fork);
     await killDaemon(at);
     expect((await at.sdk.listWorkspaces()).workspaces.map((one) => one.state)).toEqual(["started", "started"]);
     for (const id of ids) {

@@ -230,6 +230,39 @@ describe("host doctor and host repair", () => {
     expect(servedProcesses(home)).toEqual([]);
   });
 
+  it("say what the tools of each connected host reach of this machine, by the options that were passed on", async () => {
+    mkdirSync(join(user, ".cursor"));
+    mkdirSync(join(user, ".config/opencode"), { recursive: true });
+    await change("repair", "cursor");
+    const wider = [
+      "--allow-read",
+      "shared",
+      "--allow-read",
+      "/data",
+      "--allow-environment",
+      "docker:*",
+      "--output-dir",
+      "out",
+    ];
+    await change("repair", "opencode", "--project-path", "/", "--all-workspaces", ...wider);
+    expect((await report("cursor")).access).toEqual({
+      reads: ["the git checkout that it is started in"],
+      writes: [".cloche/exports in the checkout"],
+      environments: ["host", "debian:*"],
+      workspaces: "own",
+    });
+    expect((await report("opencode")).access).toEqual({
+      reads: ["/", expect.stringMatching(/^\/.*\/shared$/), "/data"],
+      writes: [expect.stringMatching(/^\/.*\/out$/)],
+      environments: ["host", "debian:*", "docker:*"],
+      workspaces: "all",
+    });
+    expect((await report("codex")).access).toBeNull();
+    const { stdout } = await host("doctor");
+    expect(stdout).toContain("cursor reads      the git checkout that it is started in\n");
+    expect(stdout).toContain("opencode reaches    every workspace\n");
+  });
+
   it("put the server into Cursor's and opencode's files, with their comments", async () => {
     const text = '{\n  // mine\n  "theme": "x",\n}\n';
     write(".config/opencode/opencode.jsonc", text);

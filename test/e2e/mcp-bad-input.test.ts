@@ -10,7 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => at[Symbol.asyncDispose]());
 
-const NONE = ["--no-project-source"];
+/** The workspace of these tests is not the server's own. */
+const NONE = ["--no-project-source", "--all-workspaces"];
 const MB = 1024 * 1024;
 
 describe("a call that is wrong is told what is wrong, and the server goes on", () => {
@@ -89,11 +90,11 @@ describe("a call that is wrong is told what is wrong, and the server goes on", (
     await withMcp(at, NONE, async (client) => {
       const refused = client.answerTo(null);
       const piece = Buffer.alloc(8 * MB, "x");
-      for (let sent = 0; sent <= 96; sent += 8) {
+      for (let sent = 0; sent <= 24; sent += 8) {
         if (!client.process.stdin.write(piece)) await new Promise((done) => client.process.stdin.once("drain", done));
       }
       client.raw("");
-      expect((await refused).error).toMatchObject({ code: -32600, message: "The message is larger than 96 MiB" });
+      expect((await refused).error).toMatchObject({ code: -32600, message: "The message is larger than 24 MiB" });
       expect((await client.ask("ping")).result).toEqual({});
     });
   });

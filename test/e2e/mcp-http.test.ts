@@ -17,6 +17,9 @@ afterAll(() => at[Symbol.asyncDispose]());
 
 const servers = (home: string) => processesNaming(home).filter((line) => line.includes("http-main"));
 
+/** The workspace of these tests is nobody's session's own. */
+const everywhere = (): Endpoint => ({ ...endpoint, url: `${endpoint.url}?all_workspaces=true` });
+
 describe("MCP over HTTP", () => {
   it("is told by `cloche daemon status`, the token in JSON only", async () => {
     const status = (await at.cli(["daemon", "status", "--json"])).json();
@@ -41,7 +44,7 @@ describe("MCP over HTTP", () => {
   });
 
   it("does the work of a workspace, with progress", async () => {
-    const session = await HttpSession.open(endpoint);
+    const session = await HttpSession.open(everywhere());
     expect(await session.call("workspace_exec", { workspace_id: id, command: "echo over http" })).toMatchObject({
       stdout: "over http\n",
     });
@@ -56,7 +59,10 @@ describe("MCP over HTTP", () => {
   });
 
   it("takes its options from the address, and refuses those it does not know", async () => {
-    const full = await HttpSession.open({ ...endpoint, url: `${endpoint.url}?profile=workspace-full` });
+    const full = await HttpSession.open({
+      ...endpoint,
+      url: `${endpoint.url}?profile=workspace-full&all_workspaces=true`,
+    });
     expect(await full.call("snapshot_list", { workspace_id: id })).toMatchObject({ count: 1 });
     await full.leave();
     for (const query of ["profile=no", "nonsense=1", "mode=inspect&profile=vm-run"]) {
@@ -72,7 +78,7 @@ describe("MCP over HTTP", () => {
       "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
       "io.modelcontextprotocol/clientCapabilities": {},
     };
-    const answer = await send(endpoint.url, {
+    const answer = await send(everywhere().url, {
       headers: {
         authorization: `Bearer ${endpoint.token}`,
         "content-type": "application/json",
@@ -92,7 +98,7 @@ describe("MCP over HTTP", () => {
   });
 
   it("a client that goes away in the middle of an exec ends it, and the workspace stays", async () => {
-    const session = await HttpSession.open(endpoint);
+    const session = await HttpSession.open(everywhere());
     const gone = new AbortController();
     const args = { workspace_id: id, command: "touch http-began; exec sleep 987", timeout_seconds: 600 };
     const call = session.ask("tools/call", { name: "workspace_exec", arguments: args }, gone.signal);
@@ -133,7 +139,7 @@ describe("MCP over HTTP", () => {
     const [line] = servers(at.home);
     process.kill(Number(line!.split(" ")[0]), "SIGKILL");
     await eventually(() => expect(servers(at.home)).toEqual([]));
-    const session = await HttpSession.open(endpoint);
+    const session = await HttpSession.open(everywhere());
     expect(await session.call("workspace_status", { workspace_id: id })).toMatchObject({ state: "started" });
     await session.leave();
   });

@@ -1,10 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PROFILES } from "../../src/mcp/profiles.ts";
 import { agentsFolder } from "../helpers/agents.ts";
 import { Installation, PROJECT, runProcess } from "../helpers/installation.ts";
-import { everyToolCall } from "../helpers/mcp-calls.ts";
+import { everyToolCall, makeProjectToPush } from "../helpers/mcp-calls.ts";
 
 let at: Installation;
 beforeAll(() => {
@@ -16,7 +15,7 @@ afterAll(() => at[Symbol.asyncDispose]());
 async function inspect(method: string, args: readonly string[] = []): Promise<Record<string, unknown>> {
   const folder = join(agentsFolder(), "@modelcontextprotocol/inspector-cli/build");
   const server = [process.execPath, join(PROJECT, "dist/cli/main.js"), "mcp", "serve"];
-  const flags = ["--profile", "workspace-full", "--no-project-source"];
+  const flags = ["--profile", "workspace-full", "--project-path", at.path("project")];
   const words = ["index.js", ...server, ...flags, "--method", method, ...args];
   const result = await runProcess(process.execPath, words, { cwd: folder, env: at.env }); // it looks for its own version from the folder it is in
   expect(result.code, `${args.join(" ")}: ${result.stderr}`).toBe(0);
@@ -34,8 +33,7 @@ it(
   "the official Inspector's CLI lists and calls every tool, resource template and prompt",
   { timeout: 180_000 },
   async () => {
-    mkdirSync(at.path("pushed"));
-    writeFileSync(at.path("pushed/file"), "pushed\n");
+    makeProjectToPush(at.path("project"));
     const { tools } = (await inspect("tools/list")) as { tools: { name: string }[] };
     expect(tools.map(({ name }) => name)).toEqual(PROFILES["workspace-full"]);
     const made = (await call("workspace_create", { name: "inspected" })) as {
@@ -43,7 +41,7 @@ it(
     };
     const id = made.structuredContent.workspace_id;
     let shellId = "";
-    for (const [name, args] of everyToolCall(id, at)) {
+    for (const [name, args] of everyToolCall(id)) {
       const result = (await call(name, "shell_id" in args ? { ...args, shell_id: shellId } : args)) as {
         isError?: boolean;
         structuredContent: Record<string, unknown>;

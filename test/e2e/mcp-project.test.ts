@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Installation } from "../helpers/installation.ts";
@@ -67,7 +66,7 @@ async function seeded(flags: readonly string[], cwd = at.root): Promise<Seeded> 
   );
 }
 
-const clones = () => readdirSync(tmpdir()).filter((name) => name.startsWith("cloche-clone-"));
+const clones = () => readdirSync(join(at.home, "tmp")).filter((name) => name.startsWith("clone-"));
 const FILES = ["./.gitignore", "./a.txt", "./sub/b.txt", "./untracked.txt"];
 
 describe("where a workspace's files come from", () => {
@@ -102,7 +101,7 @@ describe("where a workspace's files come from", () => {
     await at.sdk.writeWorkspaceFile(from.workspace_id, "made.txt", { text: "made" });
     await withMcp(
       at,
-      ["--environment", "debian:12", "--backend", "no-such"],
+      ["--environment", "debian:12", "--backend", "no-such", "--all-workspaces"],
       async (client) => {
         const { structuredContent: made, content } = await client.tool("workspace_create", {
           from_workspace: from.workspace_id,
@@ -119,10 +118,12 @@ describe("where a workspace's files come from", () => {
   it("another seed when the call names one", async () => {
     await withMcp(
       at,
-      [],
+      ["--allow-read", at.path("plain")],
       async (client) => {
-        const made = await client.call("workspace_create", { seed_path: at.path("plain") });
-        expect(made["workspace_seed"]).toMatchObject({ origin_kind: "seed_path", seed_path: at.path("plain") });
+        for (const path of [at.path("plain"), join(project, "sub")]) {
+          const made = await client.call("workspace_create", { seed_path: path });
+          expect(made["workspace_seed"]).toMatchObject({ origin_kind: "seed_path", seed_path: path });
+        }
       },
       { cwd: project },
     );
@@ -174,6 +175,7 @@ describe("a repository by its URL", () => {
     git(upstream, "commit", "-q", "-m", "side");
     git(upstream, "checkout", "-q", "main");
     writeFileSync(join(upstream, "dirty.txt"), "d\n");
+    mkdirSync(join(at.home, "tmp"), { recursive: true, mode: 0o700 });
     const before = clones();
     const url = `file://${upstream}`;
     expect(await seeded(["--repo-url", url])).toMatchObject({

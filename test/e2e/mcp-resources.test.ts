@@ -14,7 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => at[Symbol.asyncDispose]());
 
-const serve = <Result>(work: (client: McpClient) => Promise<Result>) => withMcp(at, ["--no-project-source"], work);
+const serve = <Result>(work: (client: McpClient) => Promise<Result>) =>
+  withMcp(at, ["--no-project-source", "--all-workspaces"], work);
 
 interface Contents {
   contents: { uri: string; mimeType: string; text: string }[];
@@ -105,7 +106,12 @@ describe("prompts", () => {
 describe("createServer()", () => {
   it("serves over a transport of the program's own, and ends its calls when it is closed", async () => {
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
-    const server = createServer({ profile: "workspace-core", no_project_source: true, home: at.home });
+    const server = createServer({
+      profile: "workspace-core",
+      no_project_source: true,
+      all_workspaces: true,
+      home: at.home,
+    });
     const answers = new Map<unknown, (message: Record<string, unknown>) => void>();
     ours.onmessage = (message) => {
       const answer = message as unknown as Record<string, unknown>;

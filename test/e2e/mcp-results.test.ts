@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => at[Symbol.asyncDispose]());
 
 const serve = <Result>(work: (client: McpClient) => Promise<Result>, profile = "workspace-core") =>
-  withMcp(at, ["--no-project-source", "--profile", profile], work);
+  withMcp(at, ["--no-project-source", "--all-workspaces", "--profile", profile], work);
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => `${index + 1}\n`).join("");
 
 describe("results are bounded, and what is missing can be read", () => {

@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FULL_ARGUMENTS, MODE_NAMES, MODES, PROFILE_NAMES, PROFILES, type ToolName } from "../../src/mcp/profiles.ts";
 import { TOOLS } from "../../src/mcp/tool-registry.ts";
 import { Installation } from "../helpers/installation.ts";
-import { everyToolCall } from "../helpers/mcp-calls.ts";
+import { everyToolCall, makeProjectToPush } from "../helpers/mcp-calls.ts";
 import { type McpClient, withMcp } from "../helpers/mcp-client.ts";
 
 let at: Installation;
@@ -67,15 +68,15 @@ describe("what is served is what the tables say", () => {
 });
 
 it("every tool does its work, answers as its output schema says and in words too", async () => {
-  mkdirSync(at.path("pushed"));
-  writeFileSync(at.path("pushed/file"), "pushed\n");
-  await withMcp(at, [...NONE, "--profile", "workspace-full"], async (client: McpClient) => {
+  const project = at.path("project");
+  makeProjectToPush(project);
+  await withMcp(at, ["--project-path", project, "--profile", "workspace-full"], async (client: McpClient) => {
     const made = await client.call("workspace_create", { name: "all" });
     expect(TOOLS.workspace_create.output.safeParse(made).error).toBeUndefined();
     const id = made["workspace_id"] as string;
     const called = new Set<string>(["workspace_create"]);
     let shellId = "";
-    for (const [name, args] of everyToolCall(id, at)) {
+    for (const [name, args] of everyToolCall(id)) {
       const answer = await client.tool(name, "shell_id" in args ? { ...args, shell_id: shellId } : args);
       expect(answer.isError, `${name}: ${JSON.stringify(answer.structuredContent)}`).toBeUndefined();
       expect(TOOLS[name].output.safeParse(answer.structuredContent).error, name).toBeUndefined();
@@ -87,14 +88,16 @@ it("every tool does its work, answers as its output schema says and in words too
       called.add(name);
     }
     expect([...called].toSorted()).toEqual([...PROFILES["workspace-full"]].toSorted());
-    expect(readFileSync(at.path(`out-${id}`), "utf8")).toBe("two\n");
+    expect(readFileSync(join(project, `.cloche/exports/out-${id}`), "utf8")).toBe("two\n");
   });
 });
 
-it("create with a key gives the same workspace again, also to another server and while it is being made", async () => {
+it("create with a key gives the same workspace again, also to another server of the project and while it is being made", async () => {
+  mkdirSync(at.path("keyed"));
+  const flags = ["--project-path", at.path("keyed")];
   const create = (client: McpClient, key: string) => client.create({ idempotency_key: key });
-  await withMcp(at, NONE, (one) =>
-    withMcp(at, NONE, async (other) => {
+  await withMcp(at, flags, (one) =>
+    withMcp(at, flags, async (other) => {
       const ids = await Promise.all([create(one, "k"), create(one, "k"), create(other, "k")]);
       expect(new Set(ids).size).toBe(1);
       const third = await create(one, "other");

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { removeTree } from "../../src/base/remove-tree.ts";
-import { runAsUser, userCache } from "../helpers/as-user.ts";
+import { removeUserFolder, runAsUser, userCache } from "../helpers/as-user.ts";
 
 const STOP = "trap '$CLOCHE daemon stop > /dev/null 2>&1' EXIT";
 
@@ -56,7 +55,7 @@ describe("run by an ordinary user", () => {
         new RegExp(`^error: ${reason}\nhint: Run cloche as a user that has one`),
       );
     } finally {
-      await removeTree(cache);
+      await removeUserFolder(cache);
     }
   }, 200_000);
 

@@ -40,6 +40,11 @@ describe("what is no secret", () => {
     ["an empty one", [{ name: "X", value: "" }], "SECRET_INVALID"],
     ["three characters", [{ name: "X", value: "abc" }], "SECRET_INVALID"],
     ["1 MiB", [{ name: "X", value: "s".repeat(1024 * 1024) }], "SECRET_INVALID"],
+    [
+      "more than 128 KiB of them",
+      ["A", "B", "C"].map((name) => ({ name, value: name.repeat(60_000) })),
+      "SECRET_INVALID",
+    ],
     ["a NUL", [{ name: "X", value: "abcd\0efgh" }], "SECRET_INVALID"],
     [
       "one twice",

@@ -81,7 +81,7 @@ describe("a smolvm that does not do its part", () => {
       const spec = {
         workspaceId: "ws-hanging-g1",
         directory,
-        rootfs: { name: "empty", digest: "0", root: join(directory, "root"), hostPaths: [] },
+        rootfs: { name: "empty", digest: "0", root: join(directory, "root"), hostPaths: [], coveredPaths: [] },
         baseline: join(directory, "baseline"),
         layers: [],
         hostname: "h",

@@ -46,6 +46,23 @@ function ownCache(at: Installation): string {
   return cache;
 }
 
+describe("a project", () => {
+  it("with a name that cannot be packed is refused with that name, and one byte less is fine", async () => {
+    await withInstallation(async (at) => {
+      const seed = at.path("seed");
+      mkdirSync(seed);
+      writeFileSync(join(seed, "x".repeat(254)), "fine");
+      const { workspace_id: id } = await at.sdk.createWorkspace({ ...VM, seed_path: seed });
+      expect(await sh(at, id, "cat x*")).toBe("fine");
+      writeFileSync(join(seed, "y".repeat(255)), "too long");
+      await expect(at.sdk.createWorkspace({ ...VM, seed_path: seed })).rejects.toMatchObject({
+        code: "SEED_INVALID",
+        message: expect.stringContaining("yyy") as string,
+      });
+    });
+  }, 300_000);
+});
+
 describe("live snapshots", () => {
   it("keep processes and memory; a reset and a fork run on from there, each with an identity of its own", async () => {
     await withInstallation(async (at) => {

@@ -49,7 +49,7 @@ export class LayeredWalls implements AsyncDisposable {
     this.#walls.push(id);
     mkdirSync(directory, { mode: 0o700 });
     const limits = { vcpuCount: 1, memMib: 256, pids: 256, diskMib: undefined };
-    const rootfs = { name: "test", digest: "", root: this.#root, hostPaths: ["/usr"] };
+    const rootfs = { name: "test", digest: "", root: this.#root, hostPaths: ["/usr"], coveredPaths: [] };
     const spec = {
       workspaceId: id,
       directory,

@@ -16,7 +16,7 @@ import { Shells } from "../../src/workspaces/shells/shells.ts";
 const PROGRAM = fileURLToPath(new URL("../../build/guest/cloche-guest", import.meta.url));
 const DEADLINE_MS = 30_000;
 
-/** A root like the host's with a `/workspace`, then the guest program in it. All mounts are in a namespace of their own. */
+/** A root like the host's with a `/workspace`, then the guest program in it. All mounts are in a namespace of their own. In a chroot nobody makes a user namespace. */
 const SCRIPT = `set -e
 mkdir "$1/layers" "$1/root"
 mount -t tmpfs tmpfs "$1/layers"
@@ -28,7 +28,7 @@ mount --bind "$1/door" "$1/root/door"
 mount -t proc proc "$1/root/proc"
 mount --rbind /dev "$1/root/dev"
 cp "$2" "$1/root/cloche-guest"
-exec chroot "$1/root" /cloche-guest init --socket /door/socket --workspace /workspace`;
+exec chroot "$1/root" /cloche-guest init --no-keeper --socket /door/socket --workspace /workspace`;
 
 /** A guest with a `/workspace`, and what `Shells` needs around it. Needs root. */
 export class ShellGuest implements AsyncDisposable {

@@ -39,7 +39,7 @@ const PUSHED = {
 function push(sourcePath: string, dest?: string, signal?: AbortSignal) {
   const seeds = createSeeds({ cachePath: join(base, "cache"), idMap: currentIdMap(), log: silentLog });
   const input = { workspace_id: workspace.workspaceId, source_path: sourcePath, dest };
-  return pushSync({ seeds }, workspace, input, { signal });
+  return pushSync({ home: tmpdir(), seeds }, workspace, input, { signal });
 }
 
 function project(): string {

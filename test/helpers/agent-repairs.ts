@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect } from "vitest";
 import type { ConnectableHost } from "../../src/model/host.ts";
 import { AgentSession } from "./agent-session.ts";
@@ -12,12 +13,12 @@ export async function expectAgentRepairs(program: AgentProgram, host: Connectabl
   await withInstallation(async (at) => {
     const agent = new AgentSession(at, program);
     const project = at.path("project");
-    const output = at.path("add.sh");
+    const output = join(project, ".cloche/exports/add.sh");
     makeBrokenProject(project);
     const connected = await at.cli(["host", "connect", host], { env: agent.env });
     expect(connected, connected.stderr).toMatchObject({ code: 0 });
 
-    await using api = await ScriptedApi.start(reproFixScript(output));
+    await using api = await ScriptedApi.start(reproFixScript("add.sh"));
     const ended = await agent.run(api, { cwd: project, prompt: "The sum is wrong: fix it in a workspace" });
     expectReproFix(api, project, output);
     expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: "The sum is right now\n" });

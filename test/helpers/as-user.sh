@@ -64,8 +64,7 @@ if [ -n "$WITH_ENGINE" ]; then
   left=$(docker ps --all --format '{{.Names}}' && docker volume ls --quiet)
   [ -z "$left" ] || echo "left in the engine: $left" >&2
   "$PROJECT/scripts/docker-engine" stop "$WITH_ENGINE"
-  links=/tmp/cloche-$USER_ID # empty, and stays for the next workspace
-  [ ! -e "$links" ] || rmdir "$links"
+  find /tmp -maxdepth 1 -name 'cloche-links-*' -user "$USER_ID" -exec rmdir {} + # empty, and stays for the next workspace
 fi
 if [ -n "$cgroup" ]; then
   echo $$ >"$cgroup/cgroup.procs"

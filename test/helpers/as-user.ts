@@ -8,7 +8,7 @@ import { EnvironmentCache } from "../../src/environments/environment-cache.ts";
 import { type CliResult, PROJECT, runProcess, withInstallation } from "./installation.ts";
 
 /** A user id that belongs to nobody. */
-const UID = 54_321;
+export const USER_ID = 54_321;
 const PROGRAM = fileURLToPath(new URL("as-user.sh", import.meta.url));
 
 export interface UserOptions {
@@ -36,7 +36,7 @@ export async function runAsUser(script: string, options: UserOptions = {}): Prom
         PROJECT,
         NODE: process.execPath,
         SCRIPT: script,
-        USER_ID: String(UID),
+        USER_ID: String(USER_ID),
         HOME_FOLDER: home,
         CACHE_FOLDER: options.cache ?? "",
         WITH_ENGINE: engine,
@@ -46,14 +46,14 @@ export async function runAsUser(script: string, options: UserOptions = {}): Prom
       timeoutMs: options.timeoutMs ?? 120_000,
     });
   } finally {
-    await removeTree(home);
+    await removeUserFolder(home);
     if (engine) rmdirSync(dirname(engine));
   }
 }
 
 /**
  * A cache of the user's own, with what root's tests have already: a kernel, and the environment `debian:12` as the user would have built it, with one
- * owner for all its files. To be removed by the caller.
+ * owner for all its files. To be removed by the caller, with `removeUserFolder`.
  */
 export async function userCache(): Promise<string> {
   const { cache } = placesFrom(process.env);
@@ -68,13 +68,19 @@ export async function userCache(): Promise<string> {
   const name = basename(built.folder).replace(/shifted$/, "single");
   await run("cp", "--archive", built.folder, join(folder, "environments", name));
   await run("cp", "--archive", join(cache, "vm/kernels"), join(folder, "vm"));
-  await run("chown", "--recursive", "--no-dereference", `${UID}:${UID}`, folder);
+  await run("chown", "--recursive", "--no-dereference", `${USER_ID}:${USER_ID}`, folder);
   return folder;
+}
+
+/** What is another user's is not removed as it is. */
+export async function removeUserFolder(folder: string): Promise<void> {
+  chownSync(folder, 0, 0);
+  await removeTree(folder);
 }
 
 function ownFolder(prefix: string): string {
   const folder = mkdtempSync(join(tmpdir(), prefix));
-  chownSync(folder, UID, UID);
+  chownSync(folder, USER_ID, USER_ID);
   return folder;
 }
 

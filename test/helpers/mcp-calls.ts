@@ -1,8 +1,15 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { ToolName } from "../../src/mcp/profiles.ts";
-import type { Installation } from "./installation.ts";
 
-/** Arguments for one honest call of every tool but the one that made the workspace, in an order in which each can succeed. `pushed` has to be there. */
-export function everyToolCall(id: string, at: Installation): [ToolName, object][] {
+/** A project for `everyToolCall`. */
+export function makeProjectToPush(folder: string): void {
+  mkdirSync(join(folder, "pushed"), { recursive: true });
+  writeFileSync(join(folder, "pushed/file"), "pushed\n");
+}
+
+/** Arguments for one honest call of every tool but the one that made the workspace, in an order in which each can succeed, on a server of that project. */
+export function everyToolCall(id: string): [ToolName, object][] {
   const shell = { workspace_id: id, shell_id: "" };
   return [
     ["vm_run", { command: "echo hi" }],
@@ -15,9 +22,9 @@ export function everyToolCall(id: string, at: Installation): [ToolName, object][
     ["workspace_file_list", { workspace_id: id, recursive: true }],
     ["workspace_file_read", { workspace_id: id, path: "a/b.txt" }],
     ["workspace_patch_apply", { workspace_id: id, patch: "--- a/a/b.txt\n+++ b/a/b.txt\n@@ -1 +1 @@\n-one\n+two\n" }],
-    ["workspace_sync_push", { workspace_id: id, source_path: at.path("pushed"), dest: "pushed" }],
+    ["workspace_sync_push", { workspace_id: id, source_path: "pushed", dest: "pushed" }],
     ["workspace_diff", { workspace_id: id }],
-    ["workspace_export", { workspace_id: id, path: "a/b.txt", output_path: at.path(`out-${id}`) }],
+    ["workspace_export", { workspace_id: id, path: "a/b.txt", output_path: `out-${id}` }],
     ["workspace_summary", { workspace_id: id }],
     ["snapshot_create", { workspace_id: id, snapshot_name: "s" }],
     ["snapshot_list", { workspace_id: id }],
@@ -46,7 +53,7 @@ export function everyToolCall(id: string, at: Installation): [ToolName, object][
     ["workspace_stop", { workspace_id: id }],
     ["workspace_disk_list", { workspace_id: id, recursive: true }],
     ["workspace_disk_read", { workspace_id: id, path: "a/b.txt" }],
-    ["workspace_disk_export", { workspace_id: id, output_path: at.path(`disk-${id}.tar`) }],
+    ["workspace_disk_export", { workspace_id: id, output_path: `disk-${id}.tar` }],
     ["workspace_start", { workspace_id: id }],
     ["workspace_delete", { workspace_id: id }],
   ];

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { PROFILES } from "../../src/mcp/profiles.ts";
@@ -89,5 +89,5 @@ export function expectReproFix(api: ScriptedApi, project: string, outputPath: st
   expect(readFileSync(outputPath, "utf8")).toBe(FIXED);
   expect(readFileSync(join(project, "add.sh"), "utf8")).toBe(BROKEN);
   expect(execFileSync("git", ["-C", project, "status", "--porcelain"], { encoding: "utf8" })).toBe("");
-  expect(existsSync(join(project, ".cloche"))).toBe(false);
+  expect(readdirSync(join(project, ".cloche"))).toEqual(["exports"]);
 }

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { removeTree } from "../../src/base/remove-tree.ts";
 import { PARITY_SCENARIOS } from "../../src/parity/all-scenarios.ts";
-import { type UserOptions, runAsUser, userCache } from "../helpers/as-user.ts";
+import { removeUserFolder, runAsUser, type UserOptions, userCache } from "../helpers/as-user.ts";
 import { parityColumn } from "./parity-page.ts";
 
 const SLOWEST_MS = 400_000;
@@ -30,7 +29,7 @@ describe("parity: an ordinary user", () => {
   beforeAll(async () => {
     cache = await userCache();
   }, SLOWEST_MS);
-  afterAll(() => removeTree(cache));
+  afterAll(() => removeUserFolder(cache));
 
   it.each(TARGETS)(
     "$backend: every scenario comes out as it does for root, and nothing is left",

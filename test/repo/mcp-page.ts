@@ -27,7 +27,27 @@ Started in a git checkout, new workspaces begin with its files: what git tracks,
 | \`--repo-url URL [--repo-ref REF]\` | a clean clone, made on the host when the first workspace needs it, and kept while the server runs. No hook and no submodule of it runs or is fetched; credentials in the URL are shown nowhere |
 | \`--no-project-source\` | nothing |
 
-A call that names \`seed_path\` has its own way. \`--environment\` and \`--backend\` are for workspaces that name none.
+A folder or archive of the project that a call names as \`seed_path\` takes its place. \`--environment\` and \`--backend\` are for workspaces that name none.
+
+## What the tools reach of the host
+
+The project, and no more ([G-23](guarantees.md), [0021](decisions/0021-mcp-host-access.md)). Whoever talks the model into something has nothing else to gain.
+
+| what | by itself | more with |
+|---|---|---|
+| reading: \`seed_path\`, \`source_path\` | what a seed of the project brings, by its real path: nothing that git ignores, nothing of \`.git\` by its own name, nothing through a link. Relative paths begin at the project. Without a project: nothing | \`--allow-read PATH\`: all that is below it |
+| a secret's \`file_path\` | nothing | \`--allow-read PATH\` |
+| writing: \`output_path\` | new paths in \`.cloche/exports\` of the project, which is made when it is needed and ignored by git, or in \`--output-dir FOLDER\`; through no link, onto and below no name that begins with a dot. A \`.git\` in what is exported stays in the sandbox. Relative paths begin at that folder. Without a project and a folder: nowhere | \`--allow-write PATH\`: it, or new paths below it |
+| environments | \`host\`, \`debian:*\`, and the server's own \`--environment\` | \`--allow-environment NAME\`; one that ends with \`*\` stands for all that begin so |
+| workspaces, also as resources and completions | those that servers of this project have made | \`--all-workspaces\` |
+
+Each can be given more than once, but for the folder and \`--all-workspaces\`. What is refused says which option would allow it. \`cloche host doctor\` shows what the tools of each connected host reach. A checkout is not found by looking upwards when it is your home
+or above it: name it with \`--project-path\`.
+
+A workspace that a tool makes has the label \`cloche.mcp\`, which the command line shows, and which no tool sees or changes. Servers of the same project that may read the same share it, so that a host which starts its server again finds its
+workspaces. Without a project it is the session's: of the process, of the program's server, over HTTP of the \`Mcp-Session-Id\`, or for clients without sessions of the address while its server runs.
+
+What stays open: a model may choose another backend than \`--backend\`, and what an exported file does when you run it is the sandbox's word.
 
 ## Profiles and modes
 
@@ -64,7 +84,9 @@ const HTTP = `
 
 The daemon serves the same over Streamable HTTP on 127.0.0.1, for programs of your own. Address and token are in \`cloche daemon status --json\`, as \`mcp_url\` and \`mcp_token\`; each daemon has others, and a
 connected client keeps it running. A request needs \`Authorization: Bearer TOKEN\`. One with the \`Origin\` or \`Host\` of another site is refused
-([G-18](guarantees.md)). Options are in the address: \`/mcp?profile=workspace-full&project_path=/path\`. There is no folder that it was started in, so a project has to be named.
+([G-18](guarantees.md)). Options are in the address: \`/mcp?profile=workspace-full&project_path=/path\`, also \`output_dir\`, \`allow_read\`, \`allow_write\`, \`allow_environment\`
+(as often as needed) and \`all_workspaces=true\`. There is no folder that it was started in, so a project has to be named, and without one nothing of the host can be read. The address is configuration, as the token is: who writes it decides what
+the tools reach, so let no model write it.
 
 \`\`\`sh
 cloche daemon status --json
@@ -78,6 +100,8 @@ import { createServer } from "cloche";
 await using server = createServer({ profile: "workspace-core", mode: "repro-fix", project_path: "." });
 await server.connect(transport); // of any MCP library
 \`\`\`
+
+It takes the same options: \`output_dir\`, \`allow_read\`, \`allow_write\`, \`allow_environment\` (lists) and \`all_workspaces\`.
 
 ## Conformance
 
@@ -160,7 +184,7 @@ function resources(): string[] {
 
 /** `docs/mcp.md` as it has to be. */
 export function renderMcpPage(): string {
-  const tools = describeTools(selectTools("workspace-full", undefined), "");
+  const tools = describeTools(selectTools("workspace-full", undefined), {});
   return [
     HEAD,
     ...profilesTable(),

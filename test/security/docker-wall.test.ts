@@ -88,7 +88,9 @@ describe("G-21 a container of the docker backend", () => {
     expect(container.HostConfig["NanoCpus"]).toBeGreaterThan(0);
     expect(container.Config.Labels).toMatchObject({ "cloche.workspace": `${id}-g1` });
     const writable = container.Mounts.filter(({ RW }) => RW).map(({ Source }) => Source);
-    expect(writable.filter((source) => !source.endsWith("/door") && !source.includes("/volumes/"))).toEqual([]);
+    // The door and the commands' cgroup are gone from the sandbox before its first command.
+    const own = /\/(door|tasks)$|\/volumes\//;
+    expect(writable.filter((source) => !own.test(source))).toEqual([]);
   });
 
   it("G-01 the mount table names nothing of the home, the project or where cloche is installed", async () => {

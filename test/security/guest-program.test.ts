@@ -2,6 +2,15 @@ import { expect, it } from "vitest";
 import { eventually } from "../helpers/installation.ts";
 import { describeWalls } from "../helpers/sandbox.ts";
 
+/** Fills all memory with segments that stay when it has ended, as a process that is small and says that it is no better a victim than the guest program. */
+const FILLER = `open(my $adj, ">", "/proc/self/oom_score_adj"); syswrite($adj, "0"); close $adj;
+  my $block = "x" x 65536;
+  while (defined(my $id = shmget(0, 1 << 26, 01600))) {
+    for (my $at = 0; $at < 1 << 26; $at += 65536) { shmwrite($id, $block, $at, 65536) or exit 1 }
+  }`;
+/** Takes what is left of it in ever smaller pieces, as processes that are about as small as the guest program. */
+const NIBBLER = "echo 0 > /proc/self/oom_score_adj; while :; do cat /dev/zero >> /dev/shm/more; done";
+
 describeWalls("G-08 the guest program", "g08", (box) => {
   it("G-08 cannot be traced, read or signalled by a command", async () => {
     const { stdout } = await box.perl(`
@@ -53,6 +62,24 @@ describeWalls("G-08 the guest program", "g08", (box) => {
     const bomb = await box.sh("perl -e 'while (1) { fork() }' 2>/dev/null", { timeout_seconds: 2 });
     expect(bomb.timed_out || bomb.exit_code !== 0).toBe(true);
     expect((await box.sh("echo alive; ls /proc | grep -c '^[0-9]'")).stdout).toMatch(/^alive\n\d{1,2}\n$/);
+  });
+
+  it("G-08 outlives every command that fills the memory, in whatever way", async () => {
+    const { sdk } = box.at;
+    const { workspace_id: id } = await sdk.createWorkspace({ ...box.wall, mem_mib: 512 });
+    // Their logs are in the guest program's memory, which makes it the larger victim.
+    for (const name of ["one", "two", "three", "four"])
+      await sdk.startService(id, name, { command: "head -c 2M /dev/zero; head -c 2M /dev/zero >&2; exec sleep 600" });
+    const eater = ["perl", "-e", 'my @a; while (1) { push @a, "x" x 1048576 }'];
+    expect((await sdk.execWorkspace(id, { command: eater, timeout_seconds: 60 })).exit_code).not.toBe(0);
+    // What it has written stays: the next ones find no room at all.
+    for (let times = 0; times < 3; times++)
+      await sdk.execWorkspace(id, { command: ["perl", "-e", FILLER], timeout_seconds: 60 });
+    for (let times = 0; times < 6; times++) await sdk.execWorkspace(id, { command: NIBBLER, timeout_seconds: 2 });
+    await sdk.writeWorkspaceFile(id, "after", { text: "written" });
+    expect((await sdk.readWorkspaceFile(id, "after")).content).toBe("written");
+    expect((await sdk.statusWorkspace(id)).state).toBe("started");
+    await sdk.deleteWorkspace(id);
   });
 
   it("G-08 ends what double-forked away when its command times out", async () => {

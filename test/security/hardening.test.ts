@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, wat
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { removeGroup } from "../../src/backends/container/cgroup.ts";
+import { removeGroup } from "../../src/walls/cgroup.ts";
 import { GuestFiles } from "../../src/guest/files.ts";
 import type { GuestClient } from "../../src/guest/client.ts";
 import { AGENT, RealGuest, command, run, shell } from "../guest/real-guest.ts";

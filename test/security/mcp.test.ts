@@ -118,7 +118,7 @@ describe("G-18: MCP over HTTP is for who has the token, on this machine, and for
         socket.resume();
       });
     }
-    const session = await HttpSession.open(endpoint);
+    const session = await HttpSession.open({ ...endpoint, url: `${endpoint.url}?all_workspaces=true` });
     expect(await session.call("workspace_list")).toMatchObject({ count: 1 });
   });
 });
@@ -127,7 +127,7 @@ describe("G-19: a resource is a file of its workspace, and never one of the host
   it("whatever its address says", async () => {
     await at.cli(["workspace", "exec", id, "--", "ln", "-s", "/", "root"]);
     await at.cli(["workspace", "exec", id, "--", "ln", "-s", at.home, "home"]);
-    await withMcp(at, ["--no-project-source"], async (client) => {
+    await withMcp(at, ["--no-project-source", "--all-workspaces"], async (client) => {
       for (const path of [
         "../../etc/passwd",
         "%2e%2e/%2e%2e/etc/passwd",

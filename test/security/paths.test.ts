@@ -58,7 +58,7 @@ describe("G-11 paths", () => {
     await box.sh("pkill -f seq; true");
   });
 
-  it("G-12 an export keeps links as links, touches nothing else and overwrites nothing", async () => {
+  it("G-12 an export takes links that lead out only when asked to, touches nothing else and overwrites nothing", async () => {
     const { sdk } = box.at;
     const host = box.at.path("host-folder");
     mkdirSync(host);
@@ -67,7 +67,15 @@ describe("G-11 paths", () => {
       `mkdir -p trap/sub; ln -s ${host} trap/dir; ln -s ${host}/precious.txt trap/file; ln -s ../../../.. trap/up; echo ok > trap/sub/ok.txt; ln trap/sub/ok.txt trap/hard; chmod 4755 trap/sub/ok.txt`,
     );
     const out = box.at.path("out");
-    await sdk.exportWorkspace(box.id, "trap", { output_path: out });
+    for (const links of [undefined, "refuse"] as const)
+      await expect(sdk.exportWorkspace(box.id, "trap", { output_path: out, links })).rejects.toThrow(outside);
+    expect(readdirSync(box.at.root).filter((name) => name.includes("out"))).toEqual([]);
+    const bare = box.at.path("bare");
+    expect(await sdk.exportWorkspace(box.id, "trap", { output_path: bare, links: "skip" })).toMatchObject({
+      skipped_links: 3,
+    });
+    expect(readdirSync(bare).sort()).toEqual(["hard", "sub"]);
+    await sdk.exportWorkspace(box.id, "trap", { output_path: out, links: "keep" });
     for (const name of ["dir", "file", "up"]) expect(lstatSync(join(out, name)).isSymbolicLink(), name).toBe(true);
     expect(readFileSync(join(out, "sub/ok.txt"), "utf8")).toBe("ok\n");
     expect(lstatSync(join(out, "sub/ok.txt")).mode & 0o7000).toBe(0);

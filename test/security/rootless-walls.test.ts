@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runAsUser } from "../helpers/as-user.ts";
+import { USER_ID, runAsUser } from "../helpers/as-user.ts";
 
 const STOP = "trap '$CLOCHE daemon stop > /dev/null 2>&1' EXIT";
 
@@ -20,6 +20,11 @@ describe("walls of an ordinary user", () => {
     expect(await inside(`perl -e '${program}'; grep "open files" /proc/1/limits | tr -s " " | cut -d" " -f4`)).toMatch(
       /^-1 Operation not permitted\n\d{3,}\n$/,
     );
+  });
+
+  it("G-26 a sandbox has a bounded number of terminals", async () => {
+    const program = 'my @t; while (@t < 1000 && open(my $t, "+<", "/dev/ptmx")) { push @t, $t } print scalar @t';
+    expect(await inside(`perl -e '${program}'`)).toBe("64");
   });
 
   it("G-08 a command that kills the process between it and the guest program dies with it", async () => {
@@ -68,6 +73,30 @@ describe("walls of an ordinary user", () => {
     const roots = await inside("cut -d' ' -f4 /proc/self/mountinfo");
     expect(roots).toContain("/guest\n");
     expect(roots).not.toMatch(/cloche-guest|project/);
+  });
+
+  it("G-01 neither mounts nor cgroups nor processes name the home, a workspace or the cache", async () => {
+    const { stdout } = await runAsUser(`${STOP}
+      id=$($CLOCHE workspace create --id-only)
+      $CLOCHE workspace exec $id -- sh -c 'echo kept > kept.txt'
+      $CLOCHE workspace snapshot create $id one > /dev/null
+      fork=$($CLOCHE workspace fork $id --snapshot one)
+      $CLOCHE workspace exec $fork -- sh -c 'cat kept.txt /proc/[0-9]*/mountinfo /proc/self/cgroup; cat /proc/[0-9]*/cmdline | tr "\\0" " "'
+      for workspace in $id $fork; do $CLOCHE workspace delete $workspace > /dev/null; done`);
+    expect(stdout).toContain("kept\n");
+    expect(stdout).toContain(" /workspace ");
+    expect(stdout).not.toMatch(
+      /cl-uh-|\/mnt\/home|workspaces\/|seeds|layers\/|\/upper |environments|\.cloche\/(upper|baseline)/,
+    );
+  });
+
+  it("G-02 the environment host does not start where something is mounted below a folder that it shows", async () => {
+    // In the user's own namespaces, as it would be on a host where root has mounted it.
+    const { stdout, stderr } = await runAsUser(`${STOP}
+      unshare --user --map-root-user --mount sh -c '
+        mount -t tmpfs tmpfs /usr/games && exec unshare --user --map-user=${USER_ID} --map-group=${USER_ID} sh -c "$CLOCHE run -- true"'`);
+    expect(stdout).toBe("");
+    expect(stderr).toContain("something is mounted below a folder of the host");
   });
 
   it("G-22 an emulator finds neither a file nor the network nor a process of the user whose id it has", async () => {

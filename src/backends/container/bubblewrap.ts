@@ -2,17 +2,11 @@ import { statSync } from "node:fs";
 import type { IdMap } from "../../base/id-map.ts";
 import type { WallSpec } from "../../contracts/backend.ts";
 import { AGENT } from "../../model/names.ts";
-import {
-  GUEST_FOLDER,
-  guestCommand,
-  maskedHostFolders,
-  maskedKernelFiles,
-  tmpfsBytes,
-} from "../../walls/sandbox-layout.ts";
-import { LISTEN_FD, STAGE, layerMounts } from "./stage.ts";
+import { GUEST_FOLDER, guestCommand, maskedKernelFiles, tmpfsBytes } from "../../walls/sandbox-layout.ts";
+import { STAGE, TERMINALS, hostFolderMounts, inheritedArguments, passedLayers } from "./stage.ts";
 
 /** The argument vector that bubblewrap gets, run by `cloche-guest wall` as root of its user namespace. */
-export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
+export function bubblewrapArguments(spec: WallSpec, idMap: IdMap, commandsApart: boolean): string[] {
   const size = String(tmpfsBytes(spec.limits));
   const single = idMap.kind === "single";
   // prettier-ignore
@@ -24,11 +18,9 @@ export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
     ...(single ? ["--unshare-user", "--uid", String(AGENT.uid), "--gid", String(AGENT.gid), "--cap-add", "ALL"] : []),
     "--as-pid-1", "--clearenv", "--hostname", spec.hostname,
     "--bind", `${STAGE}/root`, "/",
-    // SECURITY: folders of the host are bound read-only (G-05).
-    ...spec.rootfs.hostPaths.flatMap((path) => ["--ro-bind", path, path]),
-    // SECURITY: credentials in the host's global configuration stay out (G-01).
-    ...maskedHostFolders(spec.rootfs.hostPaths).flatMap((path) => ["--tmpfs", path, "--remount-ro", path]),
-    "--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm",
+    // SECURITY: of the host's folders the sandbox gets the launcher's overlays, read-only (G-01, G-02, G-05).
+    ...hostFolderMounts(spec.rootfs.hostPaths).flatMap(({ source, target }) => ["--ro-bind", source, target]),
+    "--dev", "/dev", "--dev-bind", TERMINALS, "/dev/pts", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm",
     "--proc", "/proc",
     // SECURITY: kernel files masked (G-07).
     ...(single ? maskedKernelFiles().flatMap(mask) : []),
@@ -37,12 +29,8 @@ export function bubblewrapArguments(spec: WallSpec, idMap: IdMap): string[] {
     "--bind", `${STAGE}/workspace`, "/workspace",
     "--tmpfs", GUEST_FOLDER,
     "--ro-bind", `${STAGE}/guest`, `${GUEST_FOLDER}/guest`,
-    "--ro-bind", `${STAGE}/upper`, `${GUEST_FOLDER}/upper`,
-    "--ro-bind", `${STAGE}/baseline`, `${GUEST_FOLDER}/baseline`,
-    // SECURITY: layers are shared between workspaces, and read-only (G-05).
-    ...layerMounts(spec.layers).flatMap(({ source, target }) => ["--ro-bind", source, target]),
     "--chdir", "/",
-    "--", ...guestCommand(spec, "--listen-fd", String(LISTEN_FD)),
+    "--", ...guestCommand(spec.hostname, passedLayers(spec.layers), ...inheritedArguments(spec.layers, commandsApart)),
     // SECURITY: a guest program that may still mount masks them itself, ten times as quickly (G-07).
     ...(single ? [] : maskedKernelFiles().flatMap((path) => ["--mask", path])),
   ];

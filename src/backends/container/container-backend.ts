@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isClocheError, messageOf } from "../../base/errors.ts";
-import type { IdMap } from "../../base/id-map.ts";
+import { type IdMap, OWN_IDS } from "../../base/id-map.ts";
 import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
+import { makeWorkFolder } from "../../base/work-folder.ts";
 import type {
   Backend,
   BackendCapabilities,
@@ -14,6 +14,7 @@ import type {
   WallSpec,
 } from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
+import { Cgroups } from "../../walls/cgroup.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
 import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
@@ -21,9 +22,8 @@ import { connectGuest, fileAppears } from "../../walls/guest-socket.ts";
 import { idMapArguments } from "../../walls/id-map-arguments.ts";
 import { makeLayers, makeOwned, writableLayer } from "../../walls/layers.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
-import { Cgroups } from "./cgroup.ts";
 import { type ContainerRecord, ContainerWall } from "./container-wall.ts";
-import { needsDoor, ociArguments, ociConfig } from "./oci.ts";
+import { canInheritDescriptors, needsDoor, ociArguments, ociConfig } from "./oci.ts";
 import { startFailure } from "./start-failure.ts";
 import { WallProcess, launchWall, logTail, recordedProcess } from "./wall-process.ts";
 
@@ -32,10 +32,12 @@ export class ContainerBackend implements Backend {
   readonly name = "container";
   readonly executionMode = "guest_socket";
   readonly capabilities: BackendCapabilities;
+  readonly #home: string;
   readonly #idMap: IdMap;
   readonly #cgroups: Cgroups;
 
   constructor(options: { home: string; idMap: IdMap }) {
+    this.#home = options.home;
     this.#idMap = options.idMap;
     // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
     const guardedSystem = options.idMap.kind === "shifted";
@@ -48,13 +50,15 @@ export class ContainerBackend implements Backend {
       ...this.#cgroups.health(),
       { name: "disk" as const, holds: false, detail: "not enforced; /tmp, /run and /dev/shm are bounded by memory" },
     ];
-    const directory = mkdtempSync(join(tmpdir(), "cloche-probe-"));
+    // Where workspaces are: what a file system can do is part of the answer.
+    const directory = await makeWorkFolder(this.#home, "probe");
     const id = `probe-${process.pid}-${Date.now().toString(36)}`;
     try {
       const wall = await this.start(emptySandbox(directory, id, ociRuntime), undefined);
       await wall.stop();
       const who = this.#idMap.kind === "shifted" ? "as root" : "rootless";
-      return { available: true, detail: `${ociRuntime ?? "bubblewrap"}, ${who}`, hint: null, limits };
+      const detail = [ociRuntime ?? "bubblewrap", who, ...sharedIds(directory)].join(", ");
+      return { available: true, detail, hint: null, limits };
     } catch (error) {
       const hint = isClocheError(error) ? error.hint : "See daemon.log in the cloche home";
       return { available: false, detail: messageOf(error), hint, limits };
@@ -66,11 +70,14 @@ export class ContainerBackend implements Backend {
   async start(spec: WallSpec, signal: AbortSignal | undefined): Promise<Wall> {
     const { directory, ociRuntime } = spec;
     makeLayers(directory, this.#idMap);
+    const commandsApart =
+      this.#cgroups.canSetCommandsApart && (ociRuntime === undefined || canInheritDescriptors(ociRuntime));
     const launcher = [
-      ...this.#launcherArguments(spec),
-      ...(ociRuntime === undefined ? [] : prepareBundle(spec, ociRuntime, this.#idMap)),
+      ...this.#launcherArguments(spec, commandsApart),
+      ...(ociRuntime === undefined ? [] : prepareBundle(spec, ociRuntime, this.#idMap, commandsApart)),
     ];
-    const program = ociRuntime === undefined ? bubblewrapArguments(spec, this.#idMap) : ociArguments(spec, ociRuntime);
+    const program =
+      ociRuntime === undefined ? bubblewrapArguments(spec, this.#idMap, commandsApart) : ociArguments(spec, ociRuntime);
     const { process: wall, exited } = await launchWall(directory, launcher, program);
     const ended = exited.then((): never => {
       throw startFailure(logTail(directory), ociRuntime);
@@ -123,15 +130,26 @@ export class ContainerBackend implements Backend {
     await removeTree(directory);
   }
 
-  #launcherArguments(spec: WallSpec): string[] {
-    const joins = this.#cgroups.create(spec.workspaceId, spec.limits);
+  #launcherArguments(spec: WallSpec, commandsApart: boolean): string[] {
+    const { joins, commands } = this.#cgroups.create(spec.workspaceId, spec.limits, commandsApart);
     // prettier-ignore
     return [
       "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", GUEST_PROGRAM, ...idMapArguments(this.#idMap),
+      ...(this.#idMap.kind === "shifted" ? ["--own-ids", `${OWN_IDS.first}:${OWN_IDS.ranges}`] : []),
+      ...spec.rootfs.hostPaths.flatMap((path) => ["--host-folder", path]),
+      ...spec.rootfs.coveredPaths.flatMap((path) => ["--cover", path]),
       ...spec.layers.flatMap((path) => ["--layer", path]),
       ...joins.flatMap((path) => ["--cgroup", path]),
+      ...(commands === undefined ? [] : ["--commands-cgroup", commands]),
     ];
   }
+}
+
+/** What the launcher has noted where a sandbox of root could not have ids of its own. */
+function sharedIds(directory: string): string[] {
+  const file = join(directory, "wall.ids");
+  const [, reason] = (existsSync(file) && /^shared (.*)$/m.exec(readFileSync(file, "utf8"))) || [];
+  return reason === undefined ? [] : [`its sandboxes share their user ids (${reason})`];
 }
 
 /** The launcher's socket listens from the start; one that a guest makes, under gVisor, does so a while later. */
@@ -144,11 +162,13 @@ async function firstConnection(
   return await connectGuest(path, signal);
 }
 
-function prepareBundle(spec: WallSpec, runtime: string, idMap: IdMap): string[] {
+function prepareBundle(spec: WallSpec, runtime: string, idMap: IdMap, commandsApart: boolean): string[] {
   const owner = idMap.toHost(0, 0);
   const bundle = join(spec.directory, "bundle");
   makeOwned(bundle, 0o755, owner);
-  writeFileSync(join(bundle, "config.json"), JSON.stringify(ociConfig(spec, runtime, idMap)), { mode: 0o644 });
+  writeFileSync(join(bundle, "config.json"), JSON.stringify(ociConfig(spec, runtime, idMap, commandsApart)), {
+    mode: 0o644,
+  });
   if (!needsDoor(runtime)) return ["--bundle", bundle];
   const door = join(spec.directory, "door");
   makeOwned(door, 0o700, owner);

@@ -4,23 +4,33 @@ import type { WallSpec } from "../../contracts/backend.ts";
 import { AGENT } from "../../model/names.ts";
 import {
   GUEST_FOLDER,
+  NO_KEEPER,
   guestCommand,
-  maskedHostFolders,
   maskedKernelFiles,
+  mountedLayers,
   tmpfsBytes,
 } from "../../walls/sandbox-layout.ts";
-import { LISTEN_FD, STAGE, layerMounts } from "./stage.ts";
+import {
+  STAGE,
+  TERMINALS,
+  hostFolderMounts,
+  inheritedArguments,
+  layerMounts,
+  passedCount,
+  passedLayers,
+} from "./stage.ts";
 
 /** What the guest program needs at its start; it drops most of it at once, and all of it for a command. */
 // prettier-ignore
 const GUEST_CAPABILITIES = [
-  "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL", "CAP_NET_ADMIN", "CAP_NET_BIND_SERVICE", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID",
-  "CAP_SYS_ADMIN",
+  "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL", "CAP_NET_ADMIN", "CAP_NET_BIND_SERVICE", "CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP",
+  "CAP_SETUID", "CAP_SYS_ADMIN",
 ];
 const DOOR = `${GUEST_FOLDER}/door`;
 
-/** gVisor takes over no descriptor; its guest makes a socket in a folder of the host instead. */
+/** gVisor takes over no descriptor; its guest makes a socket in a folder of the host instead, and has its layers mounted: its mount table is its own. */
 export const needsDoor = (runtime: string): boolean => basename(runtime).startsWith("runsc");
+export const canInheritDescriptors = (runtime: string): boolean => !needsDoor(runtime);
 
 /** The argument vector of an OCI runtime, run by `cloche-guest wall` as root of its user namespace. Its state ends with the stage. */
 export function ociArguments(spec: WallSpec, runtime: string): string[] {
@@ -40,12 +50,15 @@ export function ociArguments(spec: WallSpec, runtime: string): string[] {
     ];
   }
   const cgroups = basename(runtime).startsWith("crun") ? ["--cgroup-manager=disabled"] : [];
-  return [runtime, "--root", `${STAGE}/state`, ...cgroups, ...run, "--preserve-fds", "1", id];
+  const passed = String(passedCount(spec.layers));
+  return [runtime, "--root", `${STAGE}/state`, ...cgroups, ...run, "--preserve-fds", passed, id];
 }
 
 /** The runtime's `config.json`. */
-export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object {
-  const channel = needsDoor(runtime) ? ["--socket", `${DOOR}/guest.sock`] : ["--listen-fd", String(LISTEN_FD)];
+export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap, commandsApart: boolean): object {
+  const door = needsDoor(runtime);
+  const channel = door ? ["--socket", `${DOOR}/guest.sock`, NO_KEEPER] : inheritedArguments(spec.layers, commandsApart);
+  const layers = door ? mountedLayers(spec.layers) : passedLayers(spec.layers);
   const single = idMap.kind === "single";
   const capabilities = single ? ALL_SETS : ALL_SETS.filter((name) => name !== "ambient" && name !== "inheritable");
   const size = `size=${tmpfsBytes(spec.limits)}`;
@@ -69,38 +82,47 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap): object
       terminal: false,
       cwd: "/",
       env: [],
-      args: guestCommand(spec, ...channel),
+      args: guestCommand(spec.hostname, layers, ...channel),
       user: single ? { uid: AGENT.uid, gid: AGENT.gid } : { uid: 0, gid: 0 },
       noNewPrivileges: true,
       capabilities: Object.fromEntries(capabilities.map((name) => [name, GUEST_CAPABILITIES])),
     },
     mounts: [
-      ...spec.rootfs.hostPaths.map((path) => bind(path, path, "ro", "nosuid", "nodev")),
-      // SECURITY: credentials in the host's global configuration stay out (G-01).
-      ...maskedHostFolders(spec.rootfs.hostPaths).map((path) => tmpfs(path, "ro", "mode=755", "size=4k")),
+      // SECURITY: of the host's folders the sandbox gets the launcher's overlays, read-only (G-01, G-02, G-05).
+      ...hostFolderMounts(spec.rootfs.hostPaths).map(({ source, target }) =>
+        bind(source, target, "ro", "nosuid", "nodev"),
+      ),
       { destination: "/proc", source: "proc", type: "proc", options: ["nosuid", "nodev", "noexec"] },
       tmpfs("/dev", "mode=755", "size=64k"),
-      {
-        destination: "/dev/pts",
-        source: "devpts",
-        type: "devpts",
-        options: ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"],
-      },
+      // gVisor's terminals are none of the host's.
+      needsDoor(runtime)
+        ? {
+            destination: "/dev/pts",
+            source: "devpts",
+            type: "devpts",
+            options: ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"],
+          }
+        : bind(TERMINALS, "/dev/pts", "rw", "nosuid", "noexec"),
       tmpfs("/dev/shm", "mode=1777", size),
       tmpfs("/tmp", "mode=1777", size),
       tmpfs("/run", "mode=755", size),
       bind(`${STAGE}/workspace`, "/workspace", "rw", "nosuid", "nodev"),
       tmpfs(GUEST_FOLDER, "mode=755", "size=64k"),
       bind(`${STAGE}/guest`, `${GUEST_FOLDER}/guest`, "ro", "nosuid", "nodev"),
-      bind(`${STAGE}/upper`, `${GUEST_FOLDER}/upper`, "ro", "nosuid", "nodev"),
-      bind(`${STAGE}/baseline`, `${GUEST_FOLDER}/baseline`, "ro", "nosuid", "nodev"),
-      // SECURITY: layers are shared between workspaces, and read-only (G-05).
-      ...layerMounts(spec.layers).map(({ source, target }) => bind(source, target, "ro", "nosuid", "nodev")),
-      ...(needsDoor(runtime) ? [bind(`${STAGE}/door`, DOOR, "rw", "nosuid", "nodev", "noexec")] : []),
+      ...(door
+        ? [
+            // SECURITY: layers are shared between workspaces, and read-only (G-05).
+            ...layerMounts(spec.layers).map(({ source, target }) => bind(source, target, "ro", "nosuid", "nodev")),
+            bind(`${STAGE}/door`, DOOR, "rw", "nosuid", "nodev", "noexec"),
+          ]
+        : []),
     ],
     linux: {
       // The user namespace is the launcher's; a user's only id becomes agent's in a second one, as under bubblewrap.
-      namespaces: ["pid", "network", "ipc", "uts", "mount", ...(single ? ["user"] : [])].map((type) => ({ type })),
+      // SECURITY: with a cgroup namespace, because the names of cgroups tell of the host (G-01).
+      namespaces: ["pid", "network", "ipc", "uts", "mount", "cgroup", ...(single ? ["user"] : [])].map((type) => ({
+        type,
+      })),
       ...(single && {
         uidMappings: [{ containerID: AGENT.uid, hostID: 0, size: 1 }],
         gidMappings: [{ containerID: AGENT.gid, hostID: 0, size: 1 }],

@@ -32,6 +32,12 @@ const KNOWN_CAUSES: readonly KnownCause[] = [
     hint: "Use Linux 5.11 or newer, and keep the cloche home on a file system with extended attributes (ext4, xfs, btrfs, tmpfs of Linux 6.6)",
   },
   {
+    pattern: /cannot show the folder .*: Invalid argument/,
+    message:
+      "something is mounted below a folder of the host that the environment shows, and only root can look past it",
+    hint: "Use an environment of its own, such as debian:12; or run cloche as root",
+  },
+  {
     pattern: /Can't mount proc|mounting proc/i,
     message: "this host does not let a sandbox mount its own /proc",
     hint: "In a container, run cloche with an unmasked /proc (docker run --security-opt systempaths=unconfined), or on the host",

@@ -14,14 +14,22 @@ function config(): Config {
   const spec = {
     workspaceId: "ws-1-g1",
     directory: "/h/g1",
-    rootfs: { name: "e", digest: "d", root: "/r", hostPaths: ["/usr", "/etc/alternatives"] },
+    rootfs: { name: "e", digest: "d", root: "/r", hostPaths: ["/usr", "/opt"], coveredPaths: [] },
     baseline: "/b",
     layers: ["/l0", "/l1"],
     hostname: "h",
     limits: { vcpuCount: 1, memMib: 256, pids: 64, diskMib: undefined },
     ociRuntime: undefined,
   };
-  const plan = { spec, idMap: currentIdMap(0, 0), image: "i", name: "n", labels: {}, links: "/links" };
+  const plan = {
+    spec,
+    idMap: currentIdMap(0, 0),
+    image: "i",
+    name: "n",
+    labels: {},
+    links: "/links",
+    hostFolders: ["/usr", "/opt"],
+  };
   return containerConfig(plan) as Config;
 }
 
@@ -33,7 +41,18 @@ describe("containerConfig()", () => {
   it("G-05: binds everything read-only but the folder of the guest's socket", () => {
     const binds = config().HostConfig.Mounts.filter(({ Type }) => Type === "bind");
     expect(binds.filter(({ ReadOnly }) => !ReadOnly).map(({ Source }) => Source)).toEqual(["/h/g1/door"]);
-    expect(binds.map(({ Source }) => Source)).toEqual(expect.arrayContaining(["/b", "/l0", "/l1", "/usr"]));
+    expect(binds.map(({ Source }) => Source)).toEqual(expect.arrayContaining(["/b", "/l0", "/l1"]));
+  });
+
+  it("G-02: has a folder of the host as an overlay that nobody can write to, never bound as it is", () => {
+    const [usr, opt] = ["/usr", "/opt"].map((path) => config().HostConfig.Mounts.find(({ Target }) => Target === path));
+    const options = (index: number) => `lowerdir=/links/c${index}:/links/h${index},userxattr,ro,nosuid,nodev`;
+    const volume = (index: number) => ({
+      ...{ Type: "volume", Source: `n-h${index}`, ReadOnly: true },
+      VolumeOptions: { NoCopy: true, DriverConfig: { Options: { type: "overlay", o: options(index) } } },
+    });
+    expect(usr).toMatchObject(volume(0));
+    expect(opt).toMatchObject(volume(1));
   });
 
   it("G-21: what runs first is mounted deeper than all else, so after it, and nothing can cover it", () => {

@@ -7,13 +7,14 @@ import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
 import { workFolder, writableLayer } from "../../walls/layers.ts";
 import {
   GUEST_FOLDER,
+  NO_KEEPER,
   guestCommand,
   layerTargets,
-  maskedHostFolders,
   maskedKernelFiles,
+  mountedLayers,
   tmpfsBytes,
 } from "../../walls/sandbox-layout.ts";
-import { overlayOptions } from "./overlay-options.ts";
+import { hostFolderOptions, overlayOptions } from "./overlay-options.ts";
 
 export interface ContainerPlan {
   readonly spec: WallSpec;
@@ -24,6 +25,10 @@ export interface ContainerPlan {
   readonly labels: Labels;
   /** Folder of the links to the layers. */
   readonly links: string;
+  /** Where folders of the host show. */
+  readonly hostFolders: readonly string[];
+  /** The file by which commands join a memory cgroup of their own, where they have one. */
+  readonly commandsCgroup?: string | undefined;
 }
 
 /** Where the guest makes its socket, as the host and as the sandbox see it. */
@@ -36,6 +41,9 @@ const DOOR = `${GUEST_FOLDER}/door`;
  */
 const PROGRAM = `${GUEST_FOLDER}/mounted/last/guest`;
 const WORK = `${GUEST_FOLDER}/scratch`;
+const COMMANDS_CGROUP = `${GUEST_FOLDER}/commands-cgroup`;
+/** What the guest program and file work have, where commands have memory of their own. */
+const GUEST_MIB = 256;
 
 /** Where an engine mounts files of its own, with the name servers of the host in them, or leaves empty ones. */
 export const NAME_FILES = ["etc/hosts", "etc/hostname", "etc/resolv.conf"];
@@ -48,6 +56,9 @@ const CAPABILITIES = ["SYS_ADMIN", "SETUID", "SETGID"];
 
 /** All but `/proc/sys/user`, where the limits of a user namespace are set, by its root. */
 const READ_ONLY_KERNEL_FILES = ["abi", "debug", "dev", "fs", "kernel", "net", "vm"].map((name) => `/proc/sys/${name}`);
+
+/** As in `guest/terminals.c`. */
+const TERMINAL_OPTIONS = "newinstance,ptmxmode=0666,mode=0620,gid=5,max=64,nosuid,noexec";
 
 /** gVisor has many threads of its own for a process in it, and breaks when it gets no more; a limit for processes alone it does not have. */
 const GVISOR_TASKS = 32;
@@ -66,7 +77,7 @@ export function containerConfig(plan: ContainerPlan): object {
     Cmd: [
       ...NAME_FILES.flatMap((path) => ["--hide", `/${path}`]),
       "--",
-      ...guestCommand(spec, ...channel(spec)).slice(1),
+      ...guestCommand(spec.hostname, mountedLayers(spec.layers), ...channel(spec), ...commandsArguments(plan)).slice(1),
     ],
     User: "0:0",
     Env: [],
@@ -81,7 +92,7 @@ export function containerConfig(plan: ContainerPlan): object {
 
 function hostConfig(plan: ContainerPlan): object {
   const { spec, idMap } = plan;
-  const { limits, rootfs } = spec;
+  const { limits } = spec;
   const size = tmpfsBytes(limits);
   const root = idMap.toHost(0, 0);
   const owner = `uid=${root.uid},gid=${root.gid}`;
@@ -96,10 +107,11 @@ function hostConfig(plan: ContainerPlan): object {
     CapAdd: CAPABILITIES,
     // SECURITY: the engine's own filter and profile stay, below ours (G-06, G-21).
     SecurityOpt: ["no-new-privileges"],
-    // SECURITY: kernel files masked, credentials in the host's global configuration covered (G-01, G-07).
-    MaskedPaths: [...maskedKernelFiles(), ...MASKED_FOLDERS, ...maskedHostFolders(rootfs.hostPaths)],
+    // SECURITY: kernel files masked (G-07).
+    MaskedPaths: [...maskedKernelFiles(), ...MASKED_FOLDERS],
     ReadonlyPaths: READ_ONLY_KERNEL_FILES,
-    Memory: limits.memMib * 1024 * 1024,
+    // SECURITY: memory that commands fill up ends commands, never the guest program: it has its own (G-08).
+    Memory: (plan.commandsCgroup === undefined ? limits.memMib : GUEST_MIB) * 1024 * 1024,
     PidsLimit: isGvisor(spec.ociRuntime) ? limits.pids * GVISOR_TASKS : limits.pids,
     NanoCpus: limits.vcpuCount * 1_000_000_000,
     ShmSize: size,
@@ -114,7 +126,32 @@ function hostConfig(plan: ContainerPlan): object {
   };
 }
 
-function mounts({ spec, idMap, name, labels, links }: ContainerPlan): object[] {
+/** Volumes that hold no files: file systems that an engine mounts, of the layers, of terminals and of each folder of the host. */
+const volumesOf = (container: string, hostFolders: readonly string[]) => ({
+  workspace: container,
+  terminals: `${container}-terminals`,
+  folders: hostFolders.map((_, index) => `${container}-h${index}`),
+});
+
+export function volumeNames(container: string, hostFolders: readonly string[]): string[] {
+  const { workspace, terminals, folders } = volumesOf(container, hostFolders);
+  return [workspace, terminals, ...folders];
+}
+
+function mounts({ spec, idMap, name, labels, links, hostFolders, commandsCgroup }: ContainerPlan): object[] {
+  // Mounted by the engine, so that nothing in the container ever needs to mount.
+  const mounted = (type: string, volume: string | undefined, target: string, options: string, readOnly: boolean) => ({
+    Type: "volume",
+    Source: volume,
+    Target: target,
+    ReadOnly: readOnly,
+    VolumeOptions: {
+      NoCopy: true,
+      Labels: labels,
+      DriverConfig: { Name: "local", Options: { type, device: type, o: options } },
+    },
+  });
+  const overlay = mounted.bind(undefined, "overlay");
   const bind = (source: string, target: string, readOnly = true) => ({
     Type: "bind",
     Source: source,
@@ -123,29 +160,20 @@ function mounts({ spec, idMap, name, labels, links }: ContainerPlan): object[] {
     BindOptions: { Propagation: "rprivate" },
   });
   const targets = layerTargets(spec.layers);
+  const names = volumesOf(name, hostFolders);
   return [
-    // SECURITY: folders of the host are bound read-only (G-05).
-    ...spec.rootfs.hostPaths.map((path) => bind(path, path)),
-    // Mounted by the engine, so that nothing in the container ever needs to mount.
-    {
-      Type: "volume",
-      Source: name,
-      Target: WORKSPACE_ROOT,
-      VolumeOptions: {
-        NoCopy: true,
-        Labels: labels,
-        DriverConfig: {
-          Name: "local",
-          Options: { type: "overlay", device: "overlay", o: overlayOptions(links, spec.layers.length) },
-        },
-      },
-    },
+    // SECURITY: a folder of the host shows through an overlay: read-only, covered, and without the host's sockets, pipes and locks (G-01, G-02, G-05).
+    ...hostFolders.map((path, index) => overlay(names.folders[index], path, hostFolderOptions(links, index), true)),
+    overlay(names.workspace, WORKSPACE_ROOT, overlayOptions(links, spec.layers.length), false),
+    // SECURITY: the engine's own terminals have no limit; these are mounted in their place (G-26).
+    mounted("devpts", names.terminals, "/dev/pts", TERMINAL_OPTIONS, false),
     bind(GUEST_PROGRAM, PROGRAM),
     bind(writableLayer(spec.directory), `${GUEST_FOLDER}/upper`),
     bind(spec.baseline, `${GUEST_FOLDER}/baseline`),
     // SECURITY: layers are shared between workspaces, and read-only (G-05).
     ...spec.layers.map((path, index) => bind(path, targets[index] ?? "")),
     bind(doorFolder(spec.directory), DOOR, false),
+    ...(commandsCgroup === undefined ? [] : [bind(commandsCgroup, COMMANDS_CGROUP, false)]),
     ...(idMap.kind === "single" ? [bind(workFolder(spec.directory), WORK, false)] : []),
   ];
 }
@@ -154,7 +182,10 @@ export const isGvisor = (runtime: string | undefined): boolean => runtime?.start
 
 /** gVisor loses a socket whose folder is unmounted; there the guest makes it, and the mount table shows nothing of the host anyway. */
 const channel = ({ ociRuntime }: WallSpec): string[] =>
-  isGvisor(ociRuntime) ? ["--socket", `${DOOR}/${GUEST_SOCKET}`] : ["--door", DOOR];
+  isGvisor(ociRuntime) ? ["--socket", `${DOOR}/${GUEST_SOCKET}`, NO_KEEPER] : ["--door", DOOR];
+
+const commandsArguments = ({ commandsCgroup }: ContainerPlan): string[] =>
+  commandsCgroup === undefined ? [] : ["--commands-cgroup", COMMANDS_CGROUP];
 
 /** What the engine's overlay keeps in its work folder is root's; a user could not delete the workspace unless root lets go of it. */
 const releaseArguments = (idMap: IdMap): string[] => (idMap.kind === "single" ? ["--release", WORK] : []);

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import type { Log } from "../../base/log.ts";
 import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
+import { makeWorkFolder } from "../../base/work-folder.ts";
 import type {
   Backend,
   BackendCapabilities,
@@ -22,10 +22,12 @@ import type { Rootfs } from "../../contracts/environment.ts";
 import { DockerEngine } from "../../docker-engine/engine.ts";
 import { isRefusal, refused } from "../../docker-engine/engine-failure.ts";
 import { failure } from "../../model/error-codes.ts";
+import { Cgroups } from "../../walls/cgroup.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
 import { makeOwned, makeWorkspaceLayer, writableLayer } from "../../walls/layers.ts";
-import { GUEST_SOCKET, containerConfig, doorFolder } from "./container-config.ts";
+import { GUEST_SOCKET, containerConfig, doorFolder, isGvisor, volumeNames } from "./container-config.ts";
+import { type CoveredFolder, makeCovers, mountedFolders } from "./covered-folders.ts";
 import { type DockerRecord, DockerWall } from "./docker-wall.ts";
 import { describeEngine, engineLimits, registeredRuntime } from "./engine-check.ts";
 import { readEngineRecord, removeEngineRecord, writeEngineRecord } from "./engine-record.ts";
@@ -55,6 +57,8 @@ export class DockerBackend implements Backend {
   readonly #log: Log;
   readonly #env: NodeJS.ProcessEnv;
   readonly #images: EnvironmentImages;
+  /** Found out when it is needed first. */
+  #cgroups: Cgroups | undefined;
   readonly #engines: UsableEngines;
   /** Folders of sandboxes that are being made. */
   readonly #starting = new Set<string>();
@@ -73,7 +77,7 @@ export class DockerBackend implements Backend {
   }
 
   async probe(ociRuntime: string | undefined): Promise<BackendProbe> {
-    const directory = mkdtempSync(join(tmpdir(), "cloche-probe-"));
+    const directory = await makeWorkFolder(this.#home, "probe");
     const id = `probe-${process.pid}-${Date.now().toString(36)}`;
     let limits: BackendProbe["limits"] = [];
     try {
@@ -111,8 +115,10 @@ export class DockerBackend implements Backend {
       await this.#images.ensure(engine, spec.rootfs, { signal, progress: spec.progress });
       this.#makeFolders(spec);
       writeEngineRecord(directory, { address: engine.endpoint.address, name });
-      makeLinks(this.#links(name), spec);
-      const container = await this.#container(engine, spec, name, signal);
+      const isKnown = mountedFolders(directory) !== undefined;
+      const folders = await makeCovers(spec);
+      makeLinks(this.#links(name), spec, folders);
+      const container = await this.#container(engine, spec, { name, folders, isKnown }, signal);
       if (signal?.aborted) throw failure("CANCELLED", "Starting the container was cancelled");
       await engine.startContainer(container);
       return await this.#greet(engine, container, spec, signal);
@@ -138,7 +144,12 @@ export class DockerBackend implements Backend {
     return copyLayer(writableLayer(directory), target, this.#idMap, signal);
   }
 
-  async halt(_workspaceId: string, directory: string): Promise<void> {
+  async halt(workspaceId: string, directory: string): Promise<void> {
+    await this.#end(directory);
+    if (this.#idMap.kind === "shifted") await (this.#cgroups ??= Cgroups.detect(this.#home)).remove(workspaceId);
+  }
+
+  async #end(directory: string): Promise<void> {
     const record = readEngineRecord(directory);
     if (!record) return;
     const { address, name, process } = record;
@@ -156,9 +167,10 @@ export class DockerBackend implements Backend {
 
   async remove(workspaceId: string, directory: string): Promise<void> {
     const record = readEngineRecord(directory);
+    await this.halt(workspaceId, directory);
     if (record) {
-      await this.halt(workspaceId, directory);
-      await removeFromEngine(DockerEngine.at(record.address, this.#env), record.name);
+      const volumes = volumeNames(record.name, mountedFolders(directory) ?? []);
+      await removeFromEngine(DockerEngine.at(record.address, this.#env), record.name, volumes);
     }
     removeLinks(this.#links(containerName(this.#home, workspaceId)));
     await removeTree(directory);
@@ -171,7 +183,7 @@ export class DockerBackend implements Backend {
   }
 
   #links(name: string): string {
-    return linksFolder(name, this.#env, this.#idMap.kind === "shifted");
+    return linksFolder(name, { home: this.#home, env: this.#env, isRoot: this.#idMap.kind === "shifted" });
   }
 
   #makeFolders({ directory }: WallSpec): void {
@@ -186,22 +198,36 @@ export class DockerBackend implements Backend {
   async #container(
     engine: DockerEngine,
     spec: WallSpec,
-    name: string,
+    { name, folders, isKnown }: { name: string; folders: readonly CoveredFolder[]; isKnown: boolean },
     signal: AbortSignal | undefined,
   ): Promise<string> {
     const labels = containerLabels(this.#home, spec.workspaceId, spec.directory);
     const image = this.#images.reference(spec.rootfs);
-    const body = containerConfig({ spec, idMap: this.#idMap, image, name, labels, links: this.#links(name) });
+    const hostFolders = folders.map(({ target }) => target);
+    const commandsCgroup = this.#commandsCgroup(spec);
+    const [idMap, links] = [this.#idMap, this.#links(name)];
+    const body = containerConfig({ spec, idMap, image, name, labels, links, hostFolders, commandsCgroup });
     try {
       return await engine.createContainer(name, body);
     } catch (error) {
-      if (isRefusal(error, 409)) return name;
+      if (isRefusal(error, 409)) {
+        // SECURITY: what an older version has made has folders of the host in it as they are (G-02)
+        if (!isKnown && hostFolders.length > 0) throw outdated();
+        return name;
+      }
       // Somebody has removed the image since it was imported.
       if (!isRefusal(error, 404) || !/no such image/i.test(error.message)) throw error;
       this.#images.forget(engine, spec.rootfs);
       await this.#images.ensure(engine, spec.rootfs, { signal, progress: spec.progress });
       return await engine.createContainer(name, body);
     }
+  }
+
+  /** Made by root only: a user may ask the engine for a container and yet make no cgroup. gVisor's processes are none of the host's. */
+  #commandsCgroup({ workspaceId, limits, ociRuntime }: WallSpec): string | undefined {
+    if (this.#idMap.kind !== "shifted" || isGvisor(ociRuntime)) return undefined;
+    this.#cgroups ??= Cgroups.detect(this.#home);
+    return this.#cgroups.createForCommands(workspaceId, limits);
   }
 
   async #greet(
@@ -234,10 +260,20 @@ export class DockerBackend implements Backend {
   }
 }
 
-/** The volume can only go after the container that mounts it. */
-async function removeFromEngine(engine: DockerEngine, name: string): Promise<void> {
+/** Volumes can only go after the container that mounts them. */
+async function removeFromEngine(engine: DockerEngine, name: string, volumes: readonly string[]): Promise<void> {
   await orRemoveFailure(name, engine.removeContainer(name));
-  await orRemoveFailure(name, engine.removeVolume(name));
+  for (const volume of volumes) await orRemoveFailure(name, engine.removeVolume(volume));
+}
+
+function outdated(): Error {
+  return failure(
+    "SANDBOX_START_FAILED",
+    "Cannot start the sandbox: an older version of cloche has made its container",
+    {
+      hint: "Fork the workspace: the fork has its files, in a container of this version",
+    },
+  );
 }
 
 async function orRemoveFailure(name: string, call: Promise<void>): Promise<void> {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { chown, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
@@ -29,20 +28,27 @@ export interface Acceleration {
   readonly reason: string;
 }
 
+interface Sources {
+  readonly cache: VmCache;
+  readonly images: DiskImages;
+  readonly idMap: IdMap;
+}
+
 /**
  * KVM when a machine has really booted with it, else emulation: the device may be there and hang every guest. Either is proved by booting, once for each
  * boot of the host; the answer is kept in the cache. Throws when no machine boots at all.
  */
 export async function chooseAccelerator(
-  { cache, images, idMap }: { cache: VmCache; images: DiskImages; idMap: IdMap },
+  sources: Sources,
   qemu: Qemu,
   boot: BootFiles,
   progress?: ReportProgress,
 ): Promise<Acceleration> {
+  const { cache, idMap } = sources;
   const file = await cache.make(answerName(qemu.version, boot.digest, idMap), async (path) => {
     progress?.({ step: "trying whether a machine boots" });
-    const problem = whyNoKvm(idMap.kind === "shifted") ?? (await tryToBoot("kvm", images, idMap, qemu, boot));
-    const emulated = problem === undefined ? undefined : await tryToBoot("tcg", images, idMap, qemu, boot);
+    const problem = whyNoKvm(idMap.kind === "shifted") ?? (await tryToBoot("kvm", sources, qemu, boot));
+    const emulated = problem === undefined ? undefined : await tryToBoot("tcg", sources, qemu, boot);
     if (emulated !== undefined) throw isClocheError(emulated) ? emulated : nothingBoots(emulated);
     const answer: Acceleration =
       problem === undefined
@@ -80,12 +86,11 @@ async function booted(folder: string): Promise<void> {
 /** Why no machine boots; nothing when one does. */
 async function tryToBoot(
   accelerator: Accelerator,
-  images: DiskImages,
-  idMap: IdMap,
+  { cache, images, idMap }: Sources,
   qemu: Qemu,
   boot: BootFiles,
 ): Promise<Error | undefined> {
-  const folder = mkdtempSync(join(tmpdir(), "cloche-boot-"));
+  const folder = await cache.makeWorkFolder("boot");
   try {
     const empty = await images.empty();
     const memory = join(folder, "memory");

@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
 import { chownSync, closeSync, openSync, readdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { chmod, chown, truncate } from "node:fs/promises";
+import { basename } from "node:path";
 import type { IdMap } from "../../base/id-map.ts";
+import { walkTree } from "../../base/walk-tree.ts";
 import type { Rootfs } from "../../contracts/environment.ts";
+import { failure } from "../../model/error-codes.ts";
 import { AGENT } from "../../model/names.ts";
 import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
 import { idMapArguments } from "../../walls/id-map-arguments.ts";
@@ -15,6 +18,7 @@ import type { VmCache } from "./vm-cache.ts";
 const DISK_BYTES = 64 * 1024 ** 3;
 /** Goes up when images that are packed get another form, or other rights. */
 const FORM = 2;
+const LONG_NAME_BYTES = 255;
 const FRESH_DISK = "disks/fresh-1";
 const EMPTY_DISK = "disks/empty-1";
 
@@ -55,7 +59,14 @@ export class DiskImages {
   /** A seed as a read-only file system; nothing when there is nothing in it. A seed never changes. */
   async seed(tree: string, signal?: AbortSignal): Promise<string | undefined> {
     if (readdirSync(tree).length === 0) return undefined;
-    return await this.#cache.make(this.seedName(tree), (path) => this.#pack(tree, path, AGENT, signal), { signal });
+    const pack = async (path: string) => {
+      try {
+        await this.#pack(tree, path, AGENT, signal);
+      } catch (error) {
+        throw (await findLongName(tree).catch(() => undefined)) ?? error;
+      }
+    };
+    return await this.#cache.make(this.seedName(tree), pack, { signal });
   }
 
   /** In the cache. */
@@ -120,6 +131,18 @@ export class DiskImages {
     // SECURITY: a project is read through a descriptor that its own machines get, by no other user and no other emulator (G-22).
     await chmod(path, 0o400);
   }
+}
+
+/** The packer of Debian 12 cuts a name of the longest that Linux has, and does not find it then. */
+async function findLongName(tree: string): Promise<Error | undefined> {
+  for await (const { path } of walkTree(tree)) {
+    const name = basename(path);
+    if (Buffer.byteLength(name) < LONG_NAME_BYTES) continue;
+    return failure("SEED_INVALID", `Cannot make a machine's disk with "${name.slice(0, 40)}…": its name is too long`, {
+      hint: `Give it a name of less than ${LONG_NAME_BYTES} bytes, or use another backend`,
+    });
+  }
+  return undefined;
 }
 
 /** A disk that is nothing but a hole. */

@@ -3,8 +3,10 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
+import { makePrivateFolder, requirePrivateFolder } from "../../base/private-folder.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import { measureTree } from "../../base/walk-tree.ts";
+import { makeWorkFolder } from "../../base/work-folder.ts";
 import { failure } from "../../model/error-codes.ts";
 import { removeIdleLocks, takeBuildLock, tryBuildLock } from "../../walls/build-lock.ts";
 
@@ -15,9 +17,11 @@ export interface MakeOptions {
 
 /** What machines are made of, in the cache that installations share. Everything has its name last, when it is whole, and is made by one at a time. */
 export class VmCache {
+  readonly #cache: string;
   readonly #folder: string;
 
   constructor(cache: string) {
+    this.#cache = cache;
     this.#folder = join(cache, "vm");
   }
 
@@ -25,12 +29,20 @@ export class VmCache {
     return join(this.#folder, name);
   }
 
+  /** For work that ends with this process. */
+  async makeWorkFolder(kind: string): Promise<string> {
+    return await makeWorkFolder(this.#cache, kind);
+  }
+
   /** The path of what has that name; `build` makes it, a file or a folder, at the path it is given, when it is not there. */
   async make(name: string, build: (path: string) => Promise<void>, options: MakeOptions = {}): Promise<string> {
     const path = this.path(name);
+    // SECURITY: a machine starts from nothing that somebody else may have put there (G-24)
+    requirePrivateFolder(this.#cache);
     if (existsSync(path)) return path;
     try {
-      await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+      makePrivateFolder(this.#cache);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const lock = await takeBuildLock(lockOf(path), options);
       try {
         if (existsSync(path)) return path; // made by whoever had the lock before

@@ -10,7 +10,7 @@ export const command = defineCommand({
   words: ["host", "doctor"],
   summary: "Say which hosts are connected, and what to do about the rest",
   description:
-    "Starts the server once, as a host would, and changes nothing. Exits with 1 when it does not answer, an entry has drifted or a configuration cannot be read.",
+    "Starts the server once, as a host would, and changes nothing. Says what the tools of each connected host reach of this machine. Exits with 1 when it does not answer, an entry has drifted or a configuration cannot be read.",
   positionals: [],
   options: {},
   examples: ["cloche host doctor", "cloche host doctor --json | jq '.hosts[].state'"],
@@ -42,8 +42,22 @@ function formatHosts(server: ServerProbe, hosts: readonly HostReport[], colours:
     `${mark} cloche mcp serve  ${escapeName(server.detail)}`,
     "",
     ...formatTable(["HOST", "INSTALLED", "STATE", "CONFIGURATION"], rows),
+    ...hosts.flatMap((host) => formatAccess(host)),
     ...hosts.flatMap((host) => formatFinding(host, colours)),
   ].join("\n");
+}
+
+/** What its tools reach of this machine. */
+function formatAccess({ host, access }: HostReport): string[] {
+  if (access === null) return [];
+  const listed = (paths: readonly string[]) => escapeName(paths.join(", ")) || "nothing";
+  return [
+    "",
+    `${host} reads      ${listed(access.reads)}`,
+    `${host} writes     new paths below ${listed(access.writes)}`,
+    `${host} uses       ${listed(access.environments)}`,
+    `${host} reaches    ${access.workspaces === "all" ? "every workspace" : "workspaces that it made"}`,
+  ];
 }
 
 function formatFinding({ host, why, diff, next_step: step }: HostReport, colours: Colours): string[] {

@@ -1,18 +1,21 @@
 import { takeStdout } from "../../mcp/protocol-stdout.ts";
 import { defineCommand } from "../command.ts";
-import { SERVE_OPTIONS } from "../serve-options.ts";
+import { SERVE_OPTIONS, serverOptions } from "../serve-options.ts";
 
 export const command = defineCommand({
   words: ["mcp", "serve"],
   summary: "Serve workspaces to a chat host or agent over MCP",
-  description:
+  description: [
     "Speaks the Model Context Protocol on standard input and output. Started in a git checkout, new workspaces begin with its files. To connect a host, see `cloche host connect --help`.",
+    "Of this host the tools reach the project and no more: they read what git does not ignore, export to new paths in one folder, make workspaces of `host` and `debian:*`, and see those that they made. The --allow options widen it.",
+  ].join("\n"),
   positionals: [],
   options: SERVE_OPTIONS,
   examples: [
     "cloche mcp serve",
     "cloche mcp serve --mode repro-fix --project-path .",
     "cloche mcp serve --profile workspace-full --environment debian:12",
+    "cloche mcp serve --output-dir ~/taken-out --allow-read ~/code/shared",
   ],
   async run({ values, io }) {
     // Before anything else is loaded, which might print.
@@ -20,14 +23,7 @@ export const command = defineCommand({
     try {
       const { serveOnStdio } = await import("../../mcp/stdio.ts");
       await serveOnStdio({
-        profile: values.profile,
-        mode: values.mode,
-        project_path: values["project-path"],
-        repo_url: values["repo-url"],
-        repo_ref: values["repo-ref"],
-        no_project_source: values["no-project-source"],
-        environment: values.environment,
-        backend: values.backend,
+        ...serverOptions(values),
         cwd: io.cwd,
         write: (line) => stdout.write(line),
       });

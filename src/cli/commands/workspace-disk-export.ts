@@ -6,7 +6,8 @@ import { escapeName } from "../escape.ts";
 export const command = defineCommand({
   words: ["workspace", "disk", "export"],
   summary: "Write all files of a stopped workspace to one file of the host",
-  description: "Nothing is overwritten: the output path must not exist yet.",
+  description:
+    "Nothing is overwritten: the output path must not exist yet. Links are in the file as they are in the workspace, also those that lead out of it.",
   positionals: [WORKSPACE],
   options: {
     output: OUTPUT,

@@ -13,8 +13,11 @@ export const command = defineCommand({
   ],
   async run(context) {
     const client = await context.connect();
-    await showFile(context, (max_bytes) =>
-      client.readWorkspaceDisk(context.argument("ID"), context.argument("PATH"), { max_bytes }),
+    await showFile(context, (max_bytes, offset) =>
+      client.readWorkspaceDisk(context.argument("ID"), context.argument("PATH"), {
+        max_bytes,
+        ...(offset !== undefined && { offset }),
+      }),
     );
     return 0;
   },

@@ -1,3 +1,4 @@
+import { LINK_POLICIES } from "../../model/files.ts";
 import { defineCommand } from "../command.ts";
 import { OUTPUT, WORKSPACE } from "../common-options.ts";
 import { escapeName } from "../escape.ts";
@@ -5,9 +6,18 @@ import { escapeName } from "../escape.ts";
 export const command = defineCommand({
   words: ["workspace", "export"],
   summary: "Copy a file or folder out to the host",
-  description: "Nothing is overwritten: the output path must not exist yet.",
+  description:
+    "Nothing is overwritten: the output path must not exist yet. Links that stay within what is exported come along; one that leads out of it stops the export.",
   positionals: [WORKSPACE, { name: "PATH", description: "A file or folder under /workspace" }],
-  options: { output: OUTPUT },
+  options: {
+    output: OUTPUT,
+    links: {
+      type: "string",
+      value: "HOW",
+      description: "Links that lead out: refuse the export, skip them, or keep them as they are (default: refuse)",
+      choices: LINK_POLICIES,
+    },
+  },
   examples: [
     "cloche workspace export ws-4 dist --output ./dist",
     "cloche workspace export ws-4 report.html --output /tmp/report.html",
@@ -16,12 +26,16 @@ export const command = defineCommand({
     const client = await context.connect();
     const exported = await client.exportWorkspace(context.argument("ID"), context.argument("PATH"), {
       output_path: context.values.output,
+      links: context.values.links,
     });
     await context.print(
       exported,
       () =>
         `Wrote the ${exported.artifact_type} ${escapeName(exported.workspace_path)} to ${escapeName(exported.output_path)}`,
     );
+    const { skipped_links: skipped } = exported;
+    if (skipped > 0 && !context.json)
+      context.note(`note: left out ${skipped} ${skipped === 1 ? "link that leads" : "links that lead"} out`);
     return 0;
   },
 });

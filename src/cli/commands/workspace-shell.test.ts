@@ -153,7 +153,7 @@ describe("workspace shell attach", () => {
     io.stdin.write("x\x1dnot this");
     expect(await runCli(args, io)).toBe(0);
     expect(log).toEqual(["ls\r\x03x", "end"]);
-    expect(io.stdout.text).toContain("\x1b[?1049h$ ls\r\x03x\x1b[?1049l\x1b[0m");
+    expect(io.stdout.text).toContain("\x1b[?1049h$ ls\r\x03x\x1b[?1049l\x0f\x1b(B\x1b>\x1b[0m");
     expect([raw[0], raw.at(-1)]).toEqual([true, false]);
     expect(io.stderr.text).toMatch(/Ctrl-\] detaches[^]*Detached from sh-1/);
   });

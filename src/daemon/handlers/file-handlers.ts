@@ -20,6 +20,9 @@ type Topic =
   | "readWorkspaceDisk"
   | "exportWorkspaceDisk";
 
+/** Of a patch, in the record of what happened. */
+const MAX_RECORDED_FILES = 100;
+
 export function fileHandlers({ deps, workspaces }: Verbs): Pick<Handlers, Topic> {
   /** A verb that changes files is activity. */
   const changing = async <Result>(id: string, verb: (live: LiveWorkspace) => Promise<Result>): Promise<Result> => {
@@ -35,7 +38,7 @@ export function fileHandlers({ deps, workspaces }: Verbs): Pick<Handlers, Topic>
     applyWorkspacePatch: (input) =>
       changing(input.workspace_id, async (live) => {
         const applied = await applyPatch(live, input);
-        const files = applied.files.map(({ path, status }) => ({ path, status }));
+        const files = applied.files.slice(0, MAX_RECORDED_FILES).map(({ path, status }) => ({ path, status }));
         if (applied.changed) recordEvent(deps, live, { kind: "patch_apply", at: deps.clock.now(), files });
         return applied;
       }),

@@ -13,8 +13,8 @@ export function hostHandlers({ deps, workspaces, places }: Verbs): Pick<Handlers
       const environments = await deps.environments.list();
       return { count: environments.length, environments };
     },
-    pullEnvironment: async ({ environment: name }, context) => {
-      await deps.environments.ensure(name, context);
+    pullEnvironment: async ({ environment: name, build_network: network }, context) => {
+      await deps.environments.ensure(name, { ...context, network });
       return await deps.environments.inspect(name);
     },
     inspectEnvironment: ({ environment: name }) => deps.environments.inspect(name),

@@ -1,27 +1,25 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
-import { identifyProcess, isProcessAlive } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
+import { makeWorkFolder } from "../../base/work-folder.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { LongCallOptions } from "../../sdk/options.ts";
 
-const PREFIX = "cloche-clone-";
 const SAID_BYTES = 4096;
 
 /**
- * A clean clone on the host, made when the first workspace needs it and kept as long as the server runs. Its folder is named after this process, so that the
- * next server removes what one left that was killed.
+ * A clean clone in the cloche home, made when the first workspace needs it and kept as long as the server runs. What a server left that was killed is
+ * removed by the next, or by the next daemon.
  */
 export class RepositoryClone implements AsyncDisposable {
   readonly #url: string;
   readonly #ref: string | undefined;
+  readonly #home: string;
   #made: Promise<string> | undefined;
   #root: string | undefined;
 
-  constructor(url: string, ref: string | undefined) {
+  constructor(url: string, ref: string | undefined, home: string) {
     for (const [name, value] of [["repo_url", url] as const, ["repo_ref", ref] as const]) {
       // SECURITY: an argument of git that starts with a dash is an option, and some options run programs (G-13)
       if (value === "" || value?.startsWith("-")) {
@@ -32,6 +30,7 @@ export class RepositoryClone implements AsyncDisposable {
     }
     this.#url = url;
     this.#ref = ref;
+    this.#home = home;
   }
 
   /** The folder of the clone. One that failed is tried again by the next call. */
@@ -50,10 +49,8 @@ export class RepositoryClone implements AsyncDisposable {
   }
 
   async #clone({ signal, onProgress }: LongCallOptions): Promise<string> {
-    await removeAbandoned();
     if (this.#root !== undefined) await removeTree(this.#root);
-    const self = identifyProcess(process.pid);
-    this.#root = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-${self?.startTicks ?? "0"}-`));
+    this.#root = await makeWorkFolder(this.#home, "clone");
     const folder = join(this.#root, "repository");
     const shown = withoutCredentials(this.#url);
     onProgress?.({ step: `cloning ${shown}` });
@@ -106,14 +103,6 @@ export class RepositoryClone implements AsyncDisposable {
 /** For people and for records. */
 export function withoutCredentials(url: string): string {
   return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1");
-}
-
-async function removeAbandoned(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    const [, pid, startTicks] = /^cloche-clone-(\d+)-(\d+)-/.exec(name) ?? [];
-    if (pid === undefined || startTicks === undefined || isProcessAlive({ pid: Number(pid), startTicks })) continue;
-    await removeTree(join(tmpdir(), name)).catch(() => undefined); // somebody else's, or in use
-  }
 }
 
 /** Rejects with the last line that git said. */

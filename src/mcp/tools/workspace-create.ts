@@ -1,27 +1,37 @@
 import { z } from "zod";
+import { path, secretName } from "../../model/operations/fields.ts";
 import { OPERATIONS } from "../../model/operations.ts";
 import { workspaceShape } from "../result-shapes.ts";
 import { ADDS, defineTool } from "../tool.ts";
 
+/** As on the wire, without what only the server says. */
+const Secrets = z
+  .array(
+    z.union([
+      z.strictObject({ name: secretName, value: z.string() }),
+      z.strictObject({ name: secretName, file_path: path }),
+    ]),
+  )
+  .max(64);
+
 export const tool = defineTool({
   name: "workspace_create",
   description: "Create a disposable, isolated workspace to work in.",
-  input: OPERATIONS.createWorkspace.omit({ oci_runtime: true, origin_kind: true, origin_ref: true }),
+  input: OPERATIONS.createWorkspace
+    .omit({ oci_runtime: true, origin_kind: true, origin_ref: true, read_scope: true })
+    .extend({ secrets: Secrets.optional() }),
   output: workspaceShape.extend({
     workspace_seed: z.object({ mode: z.string(), seed_path: z.string().nullable(), origin_ref: z.string().nullable() }),
   }),
   annotations: ADDS,
-  async run(input, { cloche, defaults, source, signal, report }) {
-    const onProgress = ({ step }: { step: string }) => report?.(step);
+  async run(input, { cloche, defaults, signal, report }) {
     const isMoved = input.from_workspace !== undefined; // then all that the call does not name is as with that one
-    const seed = input.seed_path === undefined && !isMoved ? await source.seed({ signal, onProgress }) : {};
     return await cloche.createWorkspace({
       ...input,
-      ...seed,
       environment: input.environment ?? (isMoved ? undefined : defaults.environment),
       backend: input.backend ?? (isMoved ? undefined : defaults.backend),
       signal,
-      onProgress,
+      onProgress: ({ step }) => report?.(step),
     });
   },
   text({ workspace_id: id, workspace_seed: { mode, seed_path: path, origin_ref: ref } }, { from_workspace: from }) {

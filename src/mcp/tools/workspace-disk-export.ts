@@ -5,8 +5,8 @@ import { ADDS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_disk_export",
-  description: "Write all files of a stopped workspace to one file on the host.",
-  input: OPERATIONS.exportWorkspaceDisk,
+  description: "Write all files of a stopped workspace to one new file.",
+  input: OPERATIONS.exportWorkspaceDisk.omit({ cautious: true }),
   output: z.object({ output_path: z.string(), format: z.string(), size_bytes: z.number().int() }),
   annotations: ADDS,
   run: ({ workspace_id: id, ...options }, { cloche, signal, report }) =>

@@ -13,7 +13,7 @@ export const tool = defineTool({
   annotations: DESTROYS,
   async run({ workspace_id: id, ...options }, { cloche, signal, report }) {
     const result = report
-      ? await followCommand(cloche.openCommand(id, { ...options, signal }), report)
+      ? await followCommand(await cloche.openCommand(id, { ...options, signal }), report)
       : await cloche.execWorkspace(id, { ...options, signal });
     return boundExec(result, true);
   },

@@ -4,11 +4,12 @@ import { ADDS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_export",
-  description: "Copy a file or folder out to a new path on the host.",
-  input: OPERATIONS.exportWorkspace,
+  description: "Copy a file or folder out to a new path.",
+  // SECURITY: a link that leads out is never put on the host by who has these tools alone (G-12)
+  input: OPERATIONS.exportWorkspace.omit({ cautious: true }).extend({ links: z.literal("skip").optional() }),
   output: z.object({ workspace_path: z.string(), output_path: z.string(), artifact_type: z.string() }),
   annotations: ADDS,
-  run: ({ workspace_id: id, path, output_path: output }, { cloche, signal }) =>
-    cloche.exportWorkspace(id, path, { output_path: output, signal }),
+  run: ({ workspace_id: id, path, output_path: output, links }, { cloche, signal }) =>
+    cloche.exportWorkspace(id, path, { output_path: output, links, signal }),
   text: ({ workspace_path: from, output_path: to }) => `Copied ${from} to ${to}`,
 });

@@ -10,7 +10,7 @@ const PAGE = 50;
 
 export const tool = defineTool({
   name: "workspace_list",
-  description: "List the workspaces, newest activity first.",
+  description: "List your workspaces, newest activity first.",
   input: OPERATIONS.listWorkspaces.extend({ cursor }),
   output: z.object({
     count: z.number().int(),

@@ -4,7 +4,8 @@ const environment = z.strictObject({ environment: z.string().min(1) });
 
 export const hostOperations = {
   listEnvironments: z.strictObject({}),
-  pullEnvironment: environment,
+  /** `build_network`: where steps of others build it, they may use the network. */
+  pullEnvironment: environment.extend({ build_network: z.boolean().optional() }),
   inspectEnvironment: environment,
   pruneEnvironments: z.strictObject({
     environments: z.array(environment.shape.environment).min(1).max(256).optional(),

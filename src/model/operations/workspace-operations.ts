@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { NetworkPolicy } from "../names.ts";
+import { ReadScope } from "../read-scope.ts";
 import { Labels, SeedOrigin, WorkspaceName } from "../workspace.ts";
 import { path, secretName, workspaceId } from "./fields.ts";
 
 /** A secret is given by its value, or by a file of the host that holds it. */
 const Secret = z.union([
   z.strictObject({ name: secretName, value: z.string() }),
-  z.strictObject({ name: secretName, file_path: path }),
+  // `within`: refused unless the file's real path is that folder's or below it.
+  z.strictObject({ name: secretName, file_path: path, within: path.optional() }),
 ]);
 
 export const workspaceOperations = {
@@ -15,6 +17,8 @@ export const workspaceOperations = {
     backend: z.string().min(1).max(64).optional(),
     oci_runtime: z.string().min(1).max(4096).optional(),
     seed_path: path.optional(),
+    /** The seed is refused where it is not in there. */
+    read_scope: ReadScope.optional(),
     /** With what another workspace is now, instead of a seed; on another backend it moves there. */
     from_workspace: workspaceId.optional(),
     origin_kind: SeedOrigin.optional(),

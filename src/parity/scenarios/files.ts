@@ -78,6 +78,14 @@ export const FILE_SCENARIOS = scenarios("files", {
     assert.equal((await lstat(join(folder, "sub/x"))).mode & 0o777, 0o755);
     assert.equal(await readlink(join(folder, "link")), "sub/x");
     assert.equal(await at.refusal(at.client.exportWorkspace(id, "out", { output_path: folder })), "OUTPUT_EXISTS");
+    await at.out(id, "ln -s /etc/hostname out/leads-out");
+    const other = join(await at.folder(), "out");
+    assert.equal(
+      await at.refusal(at.client.exportWorkspace(id, "out", { output_path: other })),
+      "PATH_OUTSIDE_WORKSPACE",
+    );
+    const skipping = await at.client.exportWorkspace(id, "out", { output_path: other, links: "skip" });
+    assert.deepEqual([skipping.skipped_links, (await readdir(other)).sort()], [1, ["big", "link", "sub"]]);
   },
   "a folder of the host is pushed in, all of it": async (at) => {
     const id = await at.shared();

@@ -4,6 +4,7 @@ import type { OperationInput } from "../../model/operations.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../../policy/workspace-path.ts";
 import { commandEnvironment, toArgv } from "../../model/command-environment.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
+import { hasAny } from "../secrets.ts";
 import { createProbe, type Probe } from "./readiness.ts";
 import type { ServiceCommand } from "./service-process.ts";
 
@@ -33,10 +34,12 @@ export function planService(
       },
     );
   }
+  const secrets = live.secrets.environment(input.secret_env);
   return {
     command: {
       argv: toArgv(input.command),
-      env: { ...commandEnvironment(input.env, false), ...live.secrets.environment(input.secret_env) },
+      env: { ...commandEnvironment(input.env, false), ...secrets },
+      hasSecrets: hasAny(secrets),
       cwd: input.cwd === undefined ? WORKSPACE_ROOT : toWorkspaceAbsolute(toWorkspaceRelative(input.cwd)),
       pids: live.limits.pids,
     },

@@ -1,13 +1,17 @@
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { descriptorLimit } from "../../base/descriptor-limit.ts";
 import { errnoOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
+import { RelayedConnections } from "./relayed-connections.ts";
 
 const HOST = "127.0.0.1";
 const MAX_CONNECTIONS = 256;
+/** To all ports of all workspaces: descriptors and memory are the daemon's. */
+const ALL = new RelayedConnections(Math.min(512, Math.floor(descriptorLimit() / 8)));
 
 /** A port of the host whose connections go to a port of the sandbox. It is taken at once and answers when opened. */
 export class PublishedPort {
@@ -17,6 +21,7 @@ export class PublishedPort {
   readonly #live: LiveWorkspace;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #own = new RelayedConnections(MAX_CONNECTIONS);
   #isOpen = false;
 
   /** Port 0 chooses one that is free. Throws PORT_TAKEN. */
@@ -25,8 +30,6 @@ export class PublishedPort {
     { guestPort, hostPort, log }: { guestPort: number; hostPort: number; log: Log },
   ): Promise<PublishedPort> {
     const server = createServer({ allowHalfOpen: true });
-    // SECURITY: a sandbox cannot take all of the host's descriptors through what others connect to (G-15).
-    server.maxConnections = MAX_CONNECTIONS;
     try {
       // SECURITY: nobody but this host reaches it (G-03).
       server.listen({ host: HOST, port: hostPort, exclusive: true });
@@ -38,7 +41,7 @@ export class PublishedPort {
         cause: error,
       });
     }
-    server.on("error", (error) => log.warn("a published port failed", { hostPort, error: error.message }));
+    server.on("error", (error) => log.debug("a published port failed", { hostPort, error: error.message }));
     return new PublishedPort(live, server, guestPort);
   }
 
@@ -73,13 +76,19 @@ export class PublishedPort {
     }
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
+    for (const bound of [this.#own, ALL]) bound.add(socket);
     void this.#relay(socket);
+  }
+
+  #touch(socket: Socket): void {
+    for (const bound of [this.#own, ALL]) bound.touch(socket);
   }
 
   async #relay(socket: Socket): Promise<void> {
     try {
       const inner = await (await this.#live.guest()).connectPort(this.guestPort);
       joinStreams(socket, inner);
+      for (const stream of [socket, inner]) stream.on("data", () => this.#touch(socket));
     } catch {
       socket.resetAndDestroy(); // nothing listens there, as the client of any closed port learns it
     }

@@ -14,6 +14,7 @@ const TAG = "service:";
 export interface ServiceCommand {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  readonly hasSecrets: boolean;
   readonly cwd: string;
   /** Most processes of the sandbox. */
   readonly pids: number;
@@ -25,10 +26,11 @@ export type ProcessEnd = GuestExit | "left" | undefined;
 /** SECURITY: the number of processes is bounded also where no cgroup bounds it (G-15). */
 export const processLimit = (pids: number): Rlimit => ({ resource: RLIMIT_NPROC, soft: pids, hard: pids });
 
-export function serviceSpec(serviceName: string, { argv, env, cwd, pids }: ServiceCommand): SpawnSpec {
+export function serviceSpec(serviceName: string, { argv, env, hasSecrets, cwd, pids }: ServiceCommand): SpawnSpec {
   return {
     argv,
     env,
+    hasSecrets,
     cwd,
     user: AGENT,
     tag: `${TAG}${serviceName}`,

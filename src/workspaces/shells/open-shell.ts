@@ -8,6 +8,7 @@ import { toWorkspaceAbsolute, toWorkspaceRelative } from "../../policy/workspace
 import { commandEnvironment } from "../../model/command-environment.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
+import { hasAny } from "../secrets.ts";
 import { presentShell, shellTag } from "./find-shell.ts";
 
 /** How much of its output a shell keeps. */
@@ -45,6 +46,7 @@ export async function openShell(
       argv: ["/bin/sh", "-c", START],
       // An empty HISTFILE: what was typed is written nowhere.
       env: commandEnvironment({ PS1: "$ ", HISTFILE: "", ...secrets }, true),
+      hasSecrets: hasAny(secrets),
       cwd,
       user: AGENT,
       pty: { cols, rows },

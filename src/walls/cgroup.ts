@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { accessSync, constants, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { WallLimits } from "../../contracts/backend.ts";
-import { errnoOf, messageOf } from "../../base/errors.ts";
-import type { LimitHealth } from "../../model/health.ts";
+import { errnoOf, messageOf } from "../base/errors.ts";
+import type { LimitHealth } from "../model/health.ts";
 
 /**
  * Memory, process and cpu limits through the host's cgroups, version 1 or 2, as far as they let us. One cgroup per workspace and
@@ -19,11 +18,30 @@ type Controller = (typeof CONTROLLERS)[number];
  */
 const JOIN_FILE = { 1: "tasks", 2: "cgroup.procs" } as const;
 
+export interface CgroupLimits {
+  readonly vcpuCount: number;
+  readonly memMib: number;
+  readonly pids: number;
+}
+
 interface Hierarchy {
   readonly version: 1 | 2;
   /** The folder below which ours are made. */
   readonly base: string;
 }
+
+/** Files that a process joins cgroups by, writing `0` to them. */
+export interface CgroupJoins {
+  /** For the first process of a sandbox. */
+  readonly joins: readonly string[];
+  /** For each command, where commands are apart. */
+  readonly commands: string | undefined;
+}
+
+/** Name of the cgroup below a workspace's in which its commands are. */
+const COMMANDS = "commands";
+/** What the guest program and file work may take beside the memory of commands: most of it is for the logs of services and shells. */
+const GUEST_MIB = 256;
 
 export class Cgroups {
   readonly #group: string;
@@ -45,7 +63,7 @@ export class Cgroups {
         const trial = cgroups.#directory(hierarchy, `probe-${process.pid}`);
         cgroups.#make(hierarchy, trial);
         try {
-          writeLimit(controller, hierarchy.version, trial, { vcpuCount: 1, memMib: 64, pids: 16, diskMib: undefined });
+          writeLimit(controller, hierarchy.version, trial, { vcpuCount: 1, memMib: 64, pids: 16 });
         } finally {
           rmdirSync(trial);
           removeUnused(dirname(trial));
@@ -72,22 +90,39 @@ export class Cgroups {
     });
   }
 
-  /** Makes the workspace's cgroups with their limits; gives the files that a process joins by writing `0` to them. */
-  create(workspaceId: string, limits: WallLimits): string[] {
+  /** Whether commands can have a memory cgroup of their own: in version 2 each of them would wait milliseconds for a lock of the whole system to join it. */
+  get canSetCommandsApart(): boolean {
+    return this.#hierarchies.get("memory")?.version === 1;
+  }
+
+  /** Makes the workspace's cgroups with their limits. */
+  create(workspaceId: string, limits: CgroupLimits, commandsApart = false): CgroupJoins {
     const joins = new Set<string>();
+    let commands: string | undefined;
     for (const [controller, hierarchy] of this.#hierarchies) {
       const directory = this.#directory(hierarchy, workspaceId);
       this.#make(hierarchy, directory);
-      writeLimit(controller, hierarchy.version, directory, limits);
       joins.add(join(directory, JOIN_FILE[hierarchy.version]));
+      if (controller !== "memory" || !commandsApart) writeLimit(controller, hierarchy.version, directory, limits);
+      else commands = makeCommandsGroup(directory, hierarchy.version, limits);
     }
-    return [...joins];
+    return { joins: [...joins], commands };
+  }
+
+  /** A memory cgroup for commands alone, where an engine has made those of the sandbox; gives the file to join it by, or nothing where commands cannot be apart. */
+  createForCommands(workspaceId: string, limits: CgroupLimits): string | undefined {
+    const hierarchy = this.#hierarchies.get("memory");
+    if (!hierarchy || !this.canSetCommandsApart) return undefined;
+    const directory = this.#directory(hierarchy, workspaceId);
+    this.#make(hierarchy, directory);
+    writeLimit("memory", hierarchy.version, directory, limits);
+    return join(directory, JOIN_FILE[hierarchy.version]);
   }
 
   /** Host pids of every process in the workspace's cgroups. */
   processes(workspaceId: string): number[] {
     const pids = new Set<number>();
-    for (const directory of this.#directories(workspaceId)) {
+    for (const directory of [...this.#directories(workspaceId)].flatMap((path) => [path, join(path, COMMANDS)])) {
       try {
         for (const line of readFileSync(join(directory, "cgroup.procs"), "latin1").split("\n"))
           if (line) pids.add(Number(line));
@@ -198,9 +233,18 @@ function parseMount(line: string): { point: string; type: string; options: strin
   return point !== undefined && type !== undefined ? { point, type, options: options?.split(",") ?? [] } : undefined;
 }
 
+/** SECURITY: memory that commands fill up ends commands, never the guest program, which has a share that they cannot take (G-08). */
+function makeCommandsGroup(directory: string, version: 1 | 2, limits: CgroupLimits): string {
+  const commands = join(directory, COMMANDS);
+  mkdirSync(commands, { recursive: true });
+  writeLimit("memory", version, directory, { ...limits, memMib: limits.memMib + GUEST_MIB });
+  writeLimit("memory", version, commands, limits);
+  return join(commands, JOIN_FILE[version]);
+}
+
 const CPU_PERIOD_US = 100_000;
 
-function writeLimit(controller: Controller, version: 1 | 2, directory: string, limits: WallLimits): void {
+function writeLimit(controller: Controller, version: 1 | 2, directory: string, limits: CgroupLimits): void {
   const write = (file: string, value: string | number) => writeFileSync(join(directory, file), String(value));
   const bytes = limits.memMib * 1024 * 1024;
   const quota = limits.vcpuCount * CPU_PERIOD_US;

@@ -1,0 +1,33 @@
+import type { Writable } from "node:stream";
+import { jsonPieces } from "./json-pieces.ts";
+
+/** Who takes nothing of an answer for so long does not get the rest: its call holds a place that others wait for. */
+const STALL_MS = 10_000;
+
+/** Writes a document and a newline, in pieces: the next one when the last has left. Never rejects. */
+export async function writePieces(stream: Writable, document: unknown): Promise<void> {
+  for (const piece of jsonPieces(document)) {
+    if (stream.destroyed || !stream.writable) return;
+    if (!stream.write(piece) && !(await hasDrained(stream))) {
+      // SECURITY: an answer that nobody takes is not held for ever (G-25)
+      stream.destroy();
+      return;
+    }
+    await new Promise((done) => setImmediate(done));
+  }
+  if (stream.writable) stream.write("\n");
+}
+
+function hasDrained(stream: Writable): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (drained: boolean) => {
+      clearTimeout(timer);
+      stream.off("drain", onDrain).off("close", onClose);
+      resolve(drained);
+    };
+    const onDrain = () => settle(true);
+    const onClose = () => settle(false);
+    const timer = setTimeout(onClose, STALL_MS);
+    stream.on("drain", onDrain).on("close", onClose);
+  });
+}

@@ -1,0 +1,70 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { errnoOf } from "../../base/errors.ts";
+import { isInside } from "../../base/exact-path.ts";
+import { failure } from "../../model/error-codes.ts";
+import type { ReadScope } from "../../model/read-scope.ts";
+import { realPathOf } from "./real-path.ts";
+import { refused } from "./refused.ts";
+
+export interface ScopedSource {
+  readonly path: string;
+  readonly read_scope: ReadScope;
+}
+
+/** What may be read of the host: the project as its seed brings it, and what the operator allows. The daemon holds a call to what is decided here. */
+export class HostReads {
+  readonly #project: string | undefined;
+  readonly #allowed: readonly string[];
+
+  /** `project` by its real path; the others relative to `cwd`. */
+  constructor(project: string | undefined, allowed: readonly string[], cwd: string) {
+    this.#project = project;
+    this.#allowed = allowed.map((path) => realPathOf(resolve(cwd, path)));
+  }
+
+  /** For people. */
+  get words(): string {
+    const project = this.#project === undefined ? [] : [`${this.#project}, without what git ignores`];
+    return [...project, ...this.#allowed].join("; ") || "nothing";
+  }
+
+  /** All that is allowed beside the project. */
+  get allowed(): readonly string[] {
+    return this.#allowed;
+  }
+
+  /** A folder or archive that a call names, relative to the project. */
+  source(given: string): ScopedSource {
+    const path = resolve(this.#project ?? "/", given);
+    const real = this.#real(path);
+    const allowed = this.#allowed.find((root) => real !== undefined && isInside(real, root));
+    if (real !== undefined && allowed !== undefined)
+      return { path: real, read_scope: { root: allowed, kind: "folder" } };
+    if (this.#project !== undefined && isInside(real ?? path, this.#project)) {
+      if (real !== undefined) return { path: real, read_scope: { root: this.#project, kind: "project" } };
+      throw failure("SEED_NOT_FOUND", `There is no "${path}"`);
+    }
+    // SECURITY: the same words whether it is there or not (G-23)
+    const where = this.#project === undefined ? "the server has no project" : `it is not below ${this.#project}`;
+    throw refused(`Cannot read "${path}": ${where}`, `--allow-read ${path}`);
+  }
+
+  /** A file with a secret: never one of the project, which has no secret to bring that its seed does not. */
+  secretFile(given: string): { readonly file_path: string; readonly within: string } {
+    const path = resolve(this.#project ?? "/", given);
+    const real = this.#real(path);
+    const within = this.#allowed.find((root) => real !== undefined && isInside(real, root));
+    if (real !== undefined && within !== undefined) return { file_path: real, within };
+    throw refused(`Cannot read the secret's file "${path}"`, `--allow-read ${path}`, "give its value, or ");
+  }
+
+  #real(path: string): string | undefined {
+    try {
+      return realpathSync(path);
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return undefined; // not there, or not to be seen
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import type { WorkspaceList } from "../../model/workspace.ts";
+import type { Cloche } from "../../sdk/cloche.ts";
+import type { CallOptions, CreateOptions, RunOptions } from "../../sdk/options.ts";
+import { OwnedWorkspaces, refuseReserved, withoutReserved } from "./owned-workspaces.ts";
+import type { ProjectSource } from "../project/project-source.ts";
+import type { ServerAccess } from "./server-access.ts";
+
+/** What a tool may do with each method of the client: `workspace` takes the id of a workspace first, `decided` is written out below. */
+type Reach = "workspace" | "decided" | "withheld";
+
+type Methods = {
+  [Name in keyof Cloche]: Cloche[Name] extends (...args: never[]) => unknown ? Name : never;
+}[keyof Cloche];
+
+/**
+ * SECURITY: the client knows every workspace and takes every path, so no tool, resource or completion gets it: they get this one, and a method that is not
+ * judged here does not compile (G-23).
+ */
+const REACH = {
+  createWorkspace: "decided",
+  listWorkspaces: "decided",
+  statusWorkspace: "workspace",
+  updateWorkspace: "decided",
+  deleteWorkspace: "workspace",
+  stopWorkspace: "workspace",
+  startWorkspace: "workspace",
+  resetWorkspace: "workspace",
+  forkWorkspace: "decided",
+  summarizeWorkspace: "workspace",
+  execWorkspace: "workspace",
+  streamWorkspace: "withheld",
+  openCommand: "workspace",
+  logsWorkspace: "workspace",
+  listWorkspaceFiles: "workspace",
+  readWorkspaceFile: "workspace",
+  writeWorkspaceFile: "workspace",
+  applyWorkspacePatch: "workspace",
+  diffWorkspace: "workspace",
+  exportWorkspace: "decided",
+  pushWorkspaceSync: "decided",
+  listWorkspaceDisk: "workspace",
+  readWorkspaceDisk: "workspace",
+  exportWorkspaceDisk: "decided",
+  createSnapshot: "workspace",
+  listSnapshots: "workspace",
+  deleteSnapshot: "workspace",
+  startService: "workspace",
+  listServices: "workspace",
+  statusService: "workspace",
+  logsService: "workspace",
+  stopService: "workspace",
+  openShell: "workspace",
+  readShell: "workspace",
+  writeShell: "workspace",
+  signalShell: "workspace",
+  resizeShell: "workspace",
+  closeShell: "workspace",
+  attachShell: "withheld",
+  run: "decided",
+  openRun: "withheld",
+  listEnvironments: "withheld",
+  pullEnvironment: "withheld",
+  inspectEnvironment: "withheld",
+  pruneEnvironments: "withheld",
+  prepare: "withheld",
+  doctor: "withheld",
+  daemonStatus: "withheld",
+  stopDaemon: "withheld",
+  close: "withheld",
+} as const satisfies Record<Exclude<Methods, typeof Symbol.asyncDispose>, Reach>;
+
+type Named<Wanted extends Reach> = {
+  [Name in keyof typeof REACH]: (typeof REACH)[Name] extends Wanted ? Name : never;
+}[keyof typeof REACH];
+
+type Async<Method> = Method extends (...args: infer Args) => infer Result
+  ? (...args: Args) => Promise<Awaited<Result>>
+  : never;
+
+type ByWorkspace = { readonly [Name in Named<"workspace">]: Async<Cloche[Name]> };
+
+/** The client as tools have it: each call stays within the server's workspaces, and within what it may reach of the host. */
+export type ScopedClient = ByWorkspace & Pick<Cloche, Named<"decided">>;
+
+export function scopeClient(cloche: Cloche, access: ServerAccess, source: ProjectSource): ScopedClient {
+  const owned = new OwnedWorkspaces(cloche, access.owner, access.allWorkspaces);
+  return { ...byWorkspace(cloche, owned), ...decided(cloche, access, owned, source) };
+}
+
+function byWorkspace(cloche: Cloche, owned: OwnedWorkspaces): ByWorkspace {
+  const names = Object.entries(REACH).flatMap(([name, reach]) =>
+    reach === "workspace" ? [name as keyof ByWorkspace] : [],
+  );
+  const verb = (name: keyof ByWorkspace) => {
+    const method = cloche[name].bind(cloche) as (id: string, ...rest: unknown[]) => unknown;
+    return async (id: string, ...rest: unknown[]) => withoutReserved(await method(await owned.find(id), ...rest));
+  };
+  return Object.fromEntries(names.map((name) => [name, verb(name)])) as unknown as ByWorkspace;
+}
+
+function decided(
+  cloche: Cloche,
+  access: ServerAccess,
+  owned: OwnedWorkspaces,
+  source: ProjectSource,
+): Pick<Cloche, Named<"decided">> {
+  const { reads, writes, environments } = access;
+
+  /** SECURITY: what both ways to make a workspace take of the host is judged here, whoever passes it on (G-23). */
+  const within = <Options extends CreateOptions>(options: Options): Options => {
+    const { seed_path: seed, secrets, environment } = options;
+    const named = seed === undefined ? undefined : reads.source(seed);
+    return {
+      ...options,
+      environment: environment === undefined ? undefined : environments.check(environment),
+      seed_path: named?.path,
+      read_scope: named?.read_scope,
+      secrets: secrets?.map((secret) =>
+        "file_path" in secret ? { name: secret.name, ...reads.secretFile(secret.file_path) } : secret,
+      ),
+      oci_runtime: undefined,
+    };
+  };
+
+  return {
+    /** Begins with the project where the options name nothing else. */
+    async createWorkspace(options = {}) {
+      const { from_workspace: from, idempotency_key: key, labels, signal } = options;
+      const asked = within(options);
+      const id = from === undefined ? undefined : await owned.find(from, signal);
+      const seed = from === undefined && asked.seed_path === undefined ? await projectSeed(source, options) : {};
+      // A copy keeps the labels of what it is of, unless it gets its own.
+      const inherited =
+        id === undefined || labels ? labels : withoutReserved(await cloche.statusWorkspace(id, { signal })).labels;
+      const made = await cloche.createWorkspace({
+        ...asked,
+        ...seed,
+        from_workspace: id,
+        labels: owned.labelled(inherited),
+        idempotency_key: key === undefined ? undefined : owned.key(key),
+      });
+      return withoutReserved(made);
+    },
+    async listWorkspaces(options: CallOptions = {}): Promise<WorkspaceList> {
+      const workspaces = (await owned.list(options.signal)).map(withoutReserved);
+      return { count: workspaces.length, workspaces };
+    },
+    async updateWorkspace(id, options) {
+      refuseReserved([...Object.keys(options.labels ?? {}), ...(options.clear_labels ?? [])]);
+      return withoutReserved(await cloche.updateWorkspace(await owned.find(id, options.signal), options));
+    },
+    async forkWorkspace(id, options = {}) {
+      const made = await cloche.forkWorkspace(await owned.find(id, options.signal), options);
+      // What it makes is its own, also of what is not.
+      const labels = owned.labelled(undefined);
+      return withoutReserved(owned.seesAll ? await cloche.updateWorkspace(made.workspace_id, { labels }) : made);
+    },
+    async exportWorkspace(id, path, options) {
+      const found = await owned.find(id, options.signal);
+      return await cloche.exportWorkspace(found, path, { ...options, ...writes.output(options.output_path) });
+    },
+    async exportWorkspaceDisk(id, options) {
+      const found = await owned.find(id, options.signal);
+      return await cloche.exportWorkspaceDisk(found, { ...options, ...writes.output(options.output_path) });
+    },
+    async pushWorkspaceSync(id, source, options = {}) {
+      const found = await owned.find(id, options.signal);
+      const { path, read_scope } = reads.source(source);
+      return await cloche.pushWorkspaceSync(found, path, { ...options, read_scope });
+    },
+    async run(options: RunOptions) {
+      const alone = { from_workspace: undefined, idempotency_key: undefined, labels: owned.labelled(options.labels) };
+      return await cloche.run({ ...within(options), ...alone });
+    },
+  };
+}
+
+/** The project as it is seeded, which is the server's own and not the caller's to name. */
+async function projectSeed(source: ProjectSource, { signal, onProgress }: CreateOptions): Promise<CreateOptions> {
+  const seed = await source.seed({ signal, onProgress });
+  if (seed === undefined) return {};
+  const { path, ...origin } = seed;
+  return { seed_path: path, read_scope: { root: path, kind: "project" }, ...origin };
+}

@@ -1,0 +1,51 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { AccessOptions } from "./access-options.ts";
+import { HostEnvironments } from "./host-environments.ts";
+import { HostReads } from "./host-reads.ts";
+import { HostWrites } from "./host-writes.ts";
+
+/** All that the tools of a server reach beside what is in its workspaces. Decided once, by the operator. */
+export interface ServerAccess {
+  readonly reads: HostReads;
+  readonly writes: HostWrites;
+  readonly environments: HostEnvironments;
+  readonly allWorkspaces: boolean;
+  /** Whose its workspaces are. */
+  readonly owner: string;
+}
+
+export interface AccessFacts {
+  /** The folder that is the project, by its real path. */
+  readonly root: string | undefined;
+  /** What stands for the project in a label; undefined without one. */
+  readonly identity: string | undefined;
+  /** For workspaces that name none. */
+  readonly environment: string | undefined;
+}
+
+/** Throws for paths that cannot be. `cwd` is where relative ones begin. */
+export function openAccess(options: AccessOptions, facts: AccessFacts, cwd: string): ServerAccess {
+  const { root, environment } = facts;
+  const reads = new HostReads(root, options.allow_read ?? [], cwd);
+  const listed = [...(environment === undefined ? [] : [environment]), ...(options.allow_environment ?? [])];
+  const environments = new HostEnvironments(listed);
+  return {
+    reads,
+    writes: new HostWrites(root, options.output_dir, options.allow_write ?? [], cwd),
+    environments,
+    allWorkspaces: options.all_workspaces ?? false,
+    owner: facts.identity === undefined ? newOwner() : ownerOf(facts.identity, reads.allowed, environments.listed),
+  };
+}
+
+/** An owner that nobody else has, for a session without a project. */
+export const newOwner = (): string => `session-${randomBytes(8).toString("hex")}`;
+
+/**
+ * Servers of one project have the same, so that one which a chat host starts again finds its workspaces. One that may read more has another: what it brought
+ * into a workspace is not for those that may not.
+ */
+function ownerOf(identity: string, allowedReads: readonly string[], environments: readonly string[]): string {
+  const facts = JSON.stringify([identity, [...allowedReads].sort(), [...environments].sort()]);
+  return `project-${createHash("sha256").update(facts).digest("hex").slice(0, 16)}`;
+}
