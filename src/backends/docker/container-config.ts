@@ -165,8 +165,8 @@ function mounts({ spec, idMap, name, labels, links, hostFolders, commandsCgroup 
     // SECURITY: a folder of the host shows through an overlay: read-only, covered, and without the host's sockets, pipes and locks (G-01, G-02, G-05).
     ...hostFolders.map((path, index) => overlay(names.folders[index], path, hostFolderOptions(links, index), true)),
     overlay(names.workspace, WORKSPACE_ROOT, overlayOptions(links, spec.layers.length), false),
-    // SECURITY: the engine's own terminals have no limit; these are mounted in their place (G-26).
-    mounted("devpts", names.terminals, "/dev/pts", TERMINAL_OPTIONS, false),
+    // SECURITY: the engine's own terminals have no limit; these are mounted in their place (G-26). gVisor's are none of the host's.
+    ...(isGvisor(spec.ociRuntime) ? [] : [mounted("devpts", names.terminals, "/dev/pts", TERMINAL_OPTIONS, false)]),
     bind(GUEST_PROGRAM, PROGRAM),
     bind(writableLayer(spec.directory), `${GUEST_FOLDER}/upper`),
     bind(spec.baseline, `${GUEST_FOLDER}/baseline`),
