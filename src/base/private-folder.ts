@@ -21,10 +21,10 @@ export function makePrivateFolder(path: string): void {
   throw refusal(path, "other users can write to it", `Look through it, then close it: chmod 700 ${found.path}`);
 }
 
-/** Throws a `ClocheError` when a folder is not this user's alone; one that is not there is fine. */
+/** Throws a `ClocheError` when a folder is not this user's alone; one that is not there, or empty, is fine. */
 export function requirePrivateFolder(path: string): void {
   const found = requireOwnFolder(path);
-  if (found && isWritable(found.stats))
+  if (found && isWritable(found.stats) && readdirSync(found.path).length > 0)
     throw refusal(path, "other users can write to it", `Look through it, then close it: chmod 700 ${found.path}`);
 }
 
@@ -79,7 +79,7 @@ function requireOwnFolder(path: string): Found | undefined {
   const found = walkTo(path);
   if (!found) return undefined;
   if (found.stats.uid !== process.geteuid?.()) throw refusal(path, "it belongs to another user");
-  if (!found.stats.isDirectory()) throw refusal(path, "it is no folder");
+  if (!found.stats.isDirectory()) throw refusal(path, "it is not a folder");
   return found;
 }
 
@@ -114,5 +114,5 @@ function isUnmapped(uid: number): boolean {
 const refusal = (
   path: string,
   reason: string,
-  hint = "Choose a folder of your own, in places where nobody else can write",
+  hint = "Set CLOCHE_HOME (or CLOCHE_CACHE) to a folder of your own, below folders that only you or root can write to",
 ) => new ClocheError("DAEMON_UNREACHABLE", `Cannot use the folder "${path}": ${reason}`, hint);

@@ -21,7 +21,7 @@ export interface ConnectionLimits {
   readonly incomingBytes: number;
   /** Of all answers together that their clients have not taken. */
   readonly outgoingBytes: number;
-  /** Who takes nothing of an answer for so long, while others need its room, loses it. */
+  /** A client that reads nothing of an answer for this long, while others need its room, loses it. */
   readonly stallMs: number;
 }
 

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { jsonPieces } from "./json-pieces.ts";
 
-/** Who takes nothing of an answer for so long does not get the rest: its call holds a place that others wait for. */
+/** A client that reads nothing for this long does not get the rest of its answer: its call holds a place that others wait for. */
 const STALL_MS = 10_000;
 
 /** Writes a document and a newline, in pieces: the next one when the last has left. Never rejects. */

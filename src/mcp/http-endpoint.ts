@@ -24,7 +24,7 @@ export interface EndpointOptions {
 const MAX_CHOICES = 100;
 /** Connections that have not shown the token. */
 const MAX_STRANGERS = 512;
-/** For what shows it. */
+/** How long a connection may take to send the headers that show it. */
 const HEADERS_MS = 10_000;
 
 /** The server over Streamable HTTP: both for clients that open a session and for those that send each request with all it needs. */

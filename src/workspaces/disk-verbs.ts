@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { errnoOf, messageOf } from "../base/errors.ts";
+import type { TreeItem } from "../guest/tree.ts";
 import { failure } from "../model/error-codes.ts";
 import type { DiskExported } from "../model/files.ts";
 import type { OperationInput } from "../model/operations.ts";
@@ -15,6 +16,7 @@ import type { LiveWorkspace } from "./live-workspace.ts";
 import { inOutputFolder } from "./output-folder.ts";
 import { roomFor, withinRoom } from "./room.ts";
 import { tarBytes } from "./tar-bytes.ts";
+import { withoutGit } from "./without-git.ts";
 
 const run = promisify(execFile);
 /** Room in an image beside the files: inodes, directories, the journal. */
@@ -35,7 +37,9 @@ export async function exportDisk(
       await using held = openScratch(join(folder, basename(noted)), output);
       try {
         const file = join(held.path, "disk");
-        await (format === "tar" ? writeTar(live, file, place) : writeImage(live, file, join(held.path, "tree")));
+        const files = (await live.files()).treeOut("workspace", "");
+        const items = cautious ? withoutGit(files) : files;
+        await (format === "tar" ? writeTar(items, file, place) : writeImage(items, file, join(held.path, "tree")));
         const { size } = await stat(file);
         await moveIntoPlace(file, output, "file", place);
         return { workspace_id: live.workspaceId, output_path: output, format, size_bytes: size };
@@ -56,17 +60,13 @@ function openScratch(scratch: string, output: string): HeldScratch {
   }
 }
 
-async function writeTar(live: LiveWorkspace, file: string, output: string): Promise<void> {
-  const files = await live.files();
-  const items = withinRoom(files.treeOut("workspace", ""), roomFor(output));
-  await pipeline(tarBytes(items), createWriteStream(file, { flags: "wx", mode: 0o600 }));
+async function writeTar(items: AsyncIterable<TreeItem>, file: string, output: string): Promise<void> {
+  await pipeline(tarBytes(withinRoom(items, roomFor(output))), createWriteStream(file, { flags: "wx", mode: 0o600 }));
 }
 
-async function writeImage(live: LiveWorkspace, file: string, tree: string): Promise<void> {
-  const files = await live.files();
-  const items = withinRoom(files.treeOut("workspace", ""), roomFor(tree));
+async function writeImage(items: AsyncIterable<TreeItem>, file: string, tree: string): Promise<void> {
   // In the image the links are those of the image.
-  const { bytes, entries } = await writeExport(items, tree, { links: "keep" });
+  const { bytes, entries } = await writeExport(withinRoom(items, roomFor(tree)), tree, { links: "keep" });
   const size = Math.max(IMAGE_MIN_BYTES, Math.ceil((bytes + entries * 4096) * IMAGE_SLACK));
   try {
     await run("mke2fs", ["-q", "-t", "ext4", "-d", tree, file, `${Math.ceil(size / 1024)}k`], {

@@ -327,7 +327,10 @@ function leadsOut(path: string, target: string): Error {
     "PATH_OUTSIDE_WORKSPACE",
     `Cannot export: ${what} is a link to "${to}", which leads out of what is exported`,
     {
-      hint: "Choose with --links (`links`): skip leaves such links out, keep takes them as they are",
+      hint:
+        path === ""
+          ? "Export what the link leads to, or take the link as it is with --links keep"
+          : "Leave such links out with --links skip, or take them as they are with --links keep",
       details: { path: from, target: to },
     },
   );

@@ -30,7 +30,10 @@ function open(folder: string, output: string): number {
     const code = errnoOf(error);
     // SECURITY: a link would lead an export to where its caller may not write (G-23)
     if (error instanceof NotExact || code === "ENOTDIR" || code === "ELOOP") {
-      throw failure("OUTPUT_INVALID", `Cannot export to "${output}": a link is on the way to it, or what is no folder`);
+      throw failure(
+        "OUTPUT_INVALID",
+        `Cannot export to "${output}": something on the way to it is a link, or not a folder`,
+      );
     }
     if (code === "ENOENT") throw failure("OUTPUT_INVALID", `Cannot export to "${output}": "${folder}" is no folder`);
     throw error;

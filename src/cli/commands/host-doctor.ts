@@ -54,9 +54,9 @@ function formatAccess({ host, access }: HostReport): string[] {
   return [
     "",
     `${host} reads      ${listed(access.reads)}`,
-    `${host} writes     new paths below ${listed(access.writes)}`,
+    `${host} writes     ${access.writes.length === 0 ? "nothing" : `new paths below ${listed(access.writes)}`}`,
     `${host} uses       ${listed(access.environments)}`,
-    `${host} reaches    ${access.workspaces === "all" ? "every workspace" : "workspaces that it made"}`,
+    `${host} reaches    ${access.workspaces === "all" ? "every workspace" : "workspaces of its project's servers"}`,
   ];
 }
 

@@ -7,7 +7,7 @@ export const command = defineCommand({
   summary: "Serve workspaces to a chat host or agent over MCP",
   description: [
     "Speaks the Model Context Protocol on standard input and output. Started in a git checkout, new workspaces begin with its files. To connect a host, see `cloche host connect --help`.",
-    "Of this host the tools reach the project and no more: they read what git does not ignore, export to new paths in one folder, make workspaces of `host` and `debian:*`, and see those that they made. The --allow options widen it.",
+    "Of this host the tools reach the project and no more: they read what git does not ignore, export to new paths in one folder, make workspaces of `host` and `debian:*`, and see those of their project's servers. The --allow options widen it.",
   ].join("\n"),
   positionals: [],
   options: SERVE_OPTIONS,

@@ -46,7 +46,10 @@ export class HostReads {
       throw failure("SEED_NOT_FOUND", `There is no "${path}"`);
     }
     // SECURITY: the same words whether it is there or not (G-23)
-    const where = this.#project === undefined ? "the server has no project" : `it is not below ${this.#project}`;
+    const where =
+      this.#project === undefined
+        ? "the server has no project"
+        : `it, or where a link on it leads, is not below ${this.#project}`;
     throw refused(`Cannot read "${path}": ${where}`, `--allow-read ${path}`);
   }
 

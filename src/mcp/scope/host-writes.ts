@@ -43,7 +43,7 @@ export class HostWrites {
   /** For people. */
   get words(): string {
     const roots = [...(this.#folder ? [this.#folder] : []), ...this.#allowed].map(({ real }) => real);
-    return roots.length === 0 ? "nowhere" : `new paths below ${roots.join("; ")}`;
+    return roots.length === 0 ? "nothing" : `new paths below ${roots.join("; ")}`;
   }
 
   /** The folder that relative paths are in; undefined where exports are refused. */
@@ -58,6 +58,11 @@ export class HostWrites {
 
   /** Decides about an output path, and makes the output folder when it goes there. The daemon follows no link on the way. */
   output(given: string): ScopedOutput {
+    if (/^~(\/|$)/.test(given)) {
+      throw failure("OUTPUT_INVALID", `Cannot write "${given}": "~" does not stand for a home here`, {
+        hint: "Give a name such as report.md, or the whole path",
+      });
+    }
     const path = resolve(this.#folder?.real ?? "/", given);
     const [folder] = [this.#folder].flatMap((root) => placeIn(root, path));
     if (folder !== undefined) {
@@ -71,8 +76,13 @@ export class HostWrites {
     if (this.#folder === undefined) {
       throw refused(`Cannot write "${path}": the server has no output folder`, "--output-dir FOLDER");
     }
+    if (path === this.#folder.real) {
+      throw failure("OUTPUT_INVALID", `Cannot write "${path}": it is the output folder itself`, {
+        hint: "Name a new path in it",
+      });
+    }
     const dots = [this.#folder, ...this.#allowed].some(({ real }) => isInside(path, real));
-    const why = dots ? "a name on the way begins with a dot, or none is left" : `it is not below ${this.#folder.real}`;
+    const why = dots ? "a name on the way begins with a dot" : `it is not below ${this.#folder.real}`;
     throw refused(
       `Cannot write "${path}": ${why}`,
       `--allow-write ${path}`,
@@ -87,9 +97,13 @@ export class HostWrites {
     } catch (error) {
       // SECURITY: a project may bring `.cloche` as a link to anywhere (G-23)
       if (!(error instanceof NotExact)) throw error;
-      throw failure("OUTPUT_INVALID", `Cannot write to "${path}": a link is on the way to it, or what is no folder`, {
-        hint: "Remove the link, or have the operator give another folder with --output-dir",
-      });
+      throw failure(
+        "OUTPUT_INVALID",
+        `Cannot write to "${path}": something on the way to it is a link, or not a folder`,
+        {
+          hint: "Remove the link, or have the operator give another folder with --output-dir",
+        },
+      );
     }
     try {
       if (this.#inProject) writeIgnoreFile(fd);
@@ -99,7 +113,7 @@ export class HostWrites {
   }
 }
 
-/** The real place of a path below a root, by whichever name of it; none when it is not there, or begins with a dot on the way. */
+/** The real place of a path below a root, by whichever name of it; empty when the path is not below the root, or a name in it begins with a dot. */
 function placeIn(root: Root | undefined, path: string): { readonly root: Root; readonly place: string }[] {
   const named = root && [root.real, root.given].find((one) => isInside(path, one));
   if (root === undefined || named === undefined) return [];

@@ -11,7 +11,7 @@ const RESERVED = "cloche.";
 /** Says whose a workspace is; its value is the `owner`. */
 export const OWNER_LABEL = `${RESERVED}mcp`;
 
-/** The workspaces that a server's tools reach: those with its label, or with all that are there. */
+/** The workspaces that a server's tools reach: those with its label, or, with `all`, every workspace. */
 export class OwnedWorkspaces {
   readonly #cloche: Cloche;
   readonly #owner: string;
@@ -78,9 +78,13 @@ export class OwnedWorkspaces {
 export function refuseReserved(keys: readonly string[]): void {
   const reserved = keys.find((key) => key.startsWith(RESERVED));
   if (reserved === undefined) return;
-  throw failure("INVALID_ARGUMENT", `The label "${reserved}" is cloche's own: keys that begin with "${RESERVED}" are`, {
-    hint: "Choose another key",
-  });
+  throw failure(
+    "INVALID_ARGUMENT",
+    `Cannot set the label "${reserved}": keys that begin with "${RESERVED}" are reserved`,
+    {
+      hint: "Choose another key",
+    },
+  );
 }
 
 /** The same without the labels that are not the caller's. */

@@ -5,9 +5,11 @@ import type { ServerAccess } from "./server-access.ts";
 export function reachWords({ reads, writes, environments, allWorkspaces }: ServerAccess): string {
   return [
     `Of the host, the tools read ${reads.words}.`,
-    `They write to ${writes.words}.`,
+    `They write ${writes.words}.`,
     `Environments are ${environments.allowed.join(", ")}.`,
-    allWorkspaces ? "Workspaces are all that there are." : "Workspaces are those that were made here.",
+    allWorkspaces
+      ? "Workspaces are all that there are."
+      : "Workspaces are those of this project's servers, or without a project those of this session.",
   ].join(" ");
 }
 

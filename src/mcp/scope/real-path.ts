@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 
-/** Where a path really is; of one that is not there, the folder above it that is counts. */
+/** Where a path really is; for a missing path, the nearest existing folder is resolved. */
 export function realPathOf(path: string): string {
   try {
     return realpathSync(path);

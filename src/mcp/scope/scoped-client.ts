@@ -151,7 +151,7 @@ function decided(
     },
     async forkWorkspace(id, options = {}) {
       const made = await cloche.forkWorkspace(await owned.find(id, options.signal), options);
-      // What it makes is its own, also of what is not.
+      // A fork belongs to this server, also a fork of another's workspace.
       const labels = owned.labelled(undefined);
       return withoutReserved(owned.seesAll ? await cloche.updateWorkspace(made.workspace_id, { labels }) : made);
     },
