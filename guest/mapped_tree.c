@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -26,10 +27,13 @@ bool mapping_supported(void) {
 
 int mapping_open(unsigned long on_disk, unsigned long own, unsigned long count, pid_t *holder) {
   char path[64], line[96];
+  pid_t launcher = getpid();
   /* Has nothing to do but to be there until its namespace is open. */
   *holder = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, 0UL);
   if (*holder < 0) fail("cannot make a user namespace");
   if (*holder == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher) _exit(1);
     for (;;) pause();
   }
   snprintf(line, sizeof line, "%lu %lu %lu\n", on_disk, own, count);

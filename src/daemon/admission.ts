@@ -58,7 +58,7 @@ const LIMITS: Readonly<Record<Lane, QueueLimits>> = {
   // A few run for long: commands, shells that are watched.
   light: { atOnce: 2048, perKey: 256, waiting: 0, waitingPerKey: 0, refuse: busy("ask for little") },
   heavy: { atOnce: 3, perKey: 1, waiting: 256, waitingPerKey: 64, refuse: busy("ask for much") },
-  making: { atOnce: 16, perKey: 16, waiting: 256, waitingPerKey: 128, refuse: busy("make something") },
+  making: { atOnce: 16, perKey: 12, waiting: 256, waitingPerKey: 128, refuse: busy("make something") },
   moving: { atOnce: 2, perKey: 1, waiting: 256, waitingPerKey: 64, refuse: busy("copy files") },
 };
 

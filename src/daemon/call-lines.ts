@@ -10,6 +10,7 @@ import { checkVersion, isOperation, isStream, performCall, type Answer, type Api
 import { MAX_BODY_BYTES, tooLarge } from "./request-body.ts";
 import { writePieces } from "./write-pieces.ts";
 import { toFailure } from "./to-failure.ts";
+import { requireFewParts } from "./json-shape.ts";
 
 /** A connection that was upgraded to lines of JSON: one call after the other, without the cost of a request for each. */
 export class CallLines implements Answer {
@@ -155,6 +156,7 @@ export class CallLines implements Answer {
 
 function readCall(line: Buffer): { operation: string; input: unknown } {
   let value: unknown;
+  requireFewParts(line);
   try {
     value = JSON.parse(line.toString("utf8"));
   } catch (error) {

@@ -3,6 +3,7 @@ import type { ClocheError } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
 import { OPERATIONS, type OperationInput, type OperationName } from "../model/operations.ts";
 import { describeIssue } from "../model/describe-issue.ts";
+import { requireFewParts } from "./json-shape.ts";
 
 /** Room for a file of 16 MiB, escaped. */
 export const MAX_BODY_BYTES = 24 * 1024 * 1024;
@@ -68,6 +69,7 @@ async function* following(request: IncomingMessage, first: Buffer | undefined): 
 }
 
 export function parseJson(operation: OperationName, body: Buffer): unknown {
+  requireFewParts(body);
   try {
     return body.length === 0 ? {} : JSON.parse(body.toString("utf8"));
   } catch (error) {

@@ -3,12 +3,16 @@ import { jsonPieces } from "./json-pieces.ts";
 
 /** A client that reads nothing for this long does not get the rest of its answer: its call holds a place that others wait for. */
 const STALL_MS = 10_000;
+/** And this is how long it may take over all of it. */
+const WHOLE_MS = 60_000;
 
 /** Writes a document and a newline, in pieces: the next one when the last has left. Never rejects. */
 export async function writePieces(stream: Writable, document: unknown): Promise<void> {
+  const until = performance.now() + WHOLE_MS;
   for (const piece of jsonPieces(document)) {
     if (stream.destroyed || !stream.writable) return;
-    if (!stream.write(piece) && !(await hasDrained(stream))) {
+    const left = Math.min(STALL_MS, until - performance.now());
+    if (!stream.write(piece) && !(await hasDrained(stream, left))) {
       // SECURITY: an answer that nobody takes is not held for ever (G-25)
       stream.destroy();
       return;
@@ -18,7 +22,7 @@ export async function writePieces(stream: Writable, document: unknown): Promise<
   if (stream.writable) stream.write("\n");
 }
 
-function hasDrained(stream: Writable): Promise<boolean> {
+function hasDrained(stream: Writable, withinMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (drained: boolean) => {
       clearTimeout(timer);
@@ -27,7 +31,7 @@ function hasDrained(stream: Writable): Promise<boolean> {
     };
     const onDrain = () => settle(true);
     const onClose = () => settle(false);
-    const timer = setTimeout(onClose, STALL_MS);
+    const timer = setTimeout(onClose, withinMs);
     stream.on("drain", onDrain).on("close", onClose);
   });
 }

@@ -28,8 +28,9 @@ export class Redactor {
   readonly #needles: readonly Buffer[];
   /** Bytes of the longest value: how much context a reader needs on both sides of a cut. */
   readonly reach: number;
-  #forward: NeedleAutomaton | undefined;
-  #backward: NeedleAutomaton | undefined;
+  // Weak: what looks for many values is large, and quickly made again.
+  #forward: WeakRef<NeedleAutomaton> | undefined;
+  #backward: WeakRef<NeedleAutomaton> | undefined;
 
   constructor(values: readonly string[]) {
     this.#needles = [...new Set(values.flatMap(formsOf))]
@@ -100,7 +101,11 @@ export class Redactor {
   /** How many bytes at the start may be the rest of a value that began in what is lost. */
   openStart(bytes: Buffer): number {
     if (this.isEmpty) return 0;
-    const automaton = (this.#backward ??= new NeedleAutomaton(this.#needles.map((needle) => needle.toReversed())));
+    let automaton = this.#backward?.deref();
+    if (!automaton) {
+      automaton = new NeedleAutomaton(this.#needles.map((needle) => needle.toReversed()));
+      this.#backward = new WeakRef(automaton);
+    }
     let state = 0;
     for (let at = Math.min(bytes.length, this.reach) - 1; at >= 0; at--) state = automaton.next(state, bytes[at] ?? 0);
     return automaton.open(state);
@@ -108,7 +113,11 @@ export class Redactor {
 
   /** Made when it is first needed: most workspaces print little. */
   get #automaton(): NeedleAutomaton {
-    return (this.#forward ??= new NeedleAutomaton(this.#needles));
+    const known = this.#forward?.deref();
+    if (known) return known;
+    const made = new NeedleAutomaton(this.#needles);
+    this.#forward = new WeakRef(made);
+    return made;
   }
 }
 
@@ -182,6 +191,10 @@ function addSpan(spans: Span[], start: number, end: number): void {
   }
   spans.push({ start: from, end });
 }
+
+/** How much there is to look for: a value of several lines counts as often as it has forms. */
+export const needleBytes = (value: string): number =>
+  formsOf(value).reduce((sum, form) => sum + Buffer.byteLength(form), 0);
 
 /** A value as a terminal shows it, and its lines. */
 function formsOf(value: string): string[] {

@@ -12,6 +12,7 @@ import { inOutputFolder } from "./output-folder.ts";
 import { recordEvent } from "./record-event.ts";
 import { roomFor, withinRoom } from "./room.ts";
 import { withoutGit } from "./without-git.ts";
+import { refuseRepositories } from "./hidden-repository.ts";
 import { redactedRange } from "./shells/redacted-range.ts";
 
 const DEFAULT_READ_BYTES = 65_536;
@@ -106,6 +107,12 @@ export async function exportPath(
   signal: AbortSignal | undefined,
 ): Promise<Exported> {
   const relative = toWorkspaceRelative(path);
+  // SECURITY: a `.git` by another name is one all the same (G-23)
+  if (cautious && relative.toLowerCase().split("/").includes(".git")) {
+    throw failure("HOST_ACCESS_REFUSED", `Cannot export "${path}": it is git's own`, {
+      hint: "Export the files beside it",
+    });
+  }
   const files = await live.files();
   if ((await files.stat("workspace", relative, { shownPath: path })).type === "other") {
     throw failure("FILE_WRONG_TYPE", `Cannot export "${path}": it is no file, folder or link`);
@@ -113,7 +120,7 @@ export async function exportPath(
   const { artifactType, skippedLinks } = await inOutputFolder(outputPath, cautious, async (folder) => {
     const room = roomFor(join(folder, basename(outputPath)));
     const out = files.treeOut("workspace", relative, { shownPath: path, signal });
-    const items = withinRoom(cautious ? withoutGit(out) : out, room);
+    const items = withinRoom(cautious ? refuseRepositories(withoutGit(out)) : out, room);
     return await deps.scratch.beside(outputPath, (scratch) =>
       writeExport(items, outputPath, { scratch, folder, links, ...(signal && { signal }) }),
     );

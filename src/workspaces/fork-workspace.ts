@@ -6,6 +6,7 @@ import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend, sandboxDirectory } from "./sandbox.ts";
 import type { Secrets } from "./secrets.ts";
 import { besideTheOther } from "./session.ts";
+import { inheritedLabels } from "./inherited-labels.ts";
 import { findSnapshot } from "./snapshots.ts";
 
 /**
@@ -20,7 +21,8 @@ export async function forkWorkspace(
   context: CreateContext,
 ): Promise<LiveWorkspace> {
   const bring = (layers: string[], session: StoredSession | null) => {
-    const child: StoredWorkspace = { ...parent, ...blankWorkspace(deps), name: input.name ?? null, layers };
+    const labels = inheritedLabels(parent.labels);
+    const child: StoredWorkspace = { ...parent, ...blankWorkspace(deps), name: input.name ?? null, labels, layers };
     return bringUp(deps, child, secrets, context, session);
   };
   if (input.snapshot !== undefined) {

@@ -8,6 +8,7 @@ import { requireCapabilities } from "./require-capabilities.ts";
 import { requireLimits } from "./require-limits.ts";
 import { getBackend, sandboxDirectory } from "./sandbox.ts";
 import { Secrets, readSecrets } from "./secrets.ts";
+import { inheritedLabels } from "./inherited-labels.ts";
 
 /**
  * A new workspace with what another one is now, on any backend: its files, baseline, name, labels and secrets, and what else was not asked for otherwise.
@@ -40,7 +41,7 @@ export async function moveWorkspace(
     ...parent,
     ...blankWorkspace(deps),
     name: input.name ?? parent.name,
-    labels: input.labels ?? parent.labels,
+    labels: input.labels ?? inheritedLabels(parent.labels),
     environment: rootfs.name,
     backend: backend.name,
     networkPolicy: checkNetworkPolicy(input.network_policy ?? parent.networkPolicy),

@@ -5,7 +5,7 @@ import { readOpenFile, readPlainFile } from "../base/read-plain-file.ts";
 import type { StoredSecret } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { OperationInput } from "../model/operations.ts";
-import { Redactor } from "../policy/redactor.ts";
+import { needleBytes, Redactor } from "../policy/redactor.ts";
 import { digestSecret } from "./secret-digest.ts";
 
 type GivenSecret = NonNullable<OperationInput<"createWorkspace">["secrets"]>[number];
@@ -16,7 +16,8 @@ export const SECRETS_FOLDER = "run/cloche/secrets";
 /** A shorter one would be found in everything; a longer one does not fit a variable. */
 const MIN_BYTES = 4;
 const MAX_BYTES = 65_536;
-const MAX_TOTAL_BYTES = 131_072;
+/** Of a workspace, each line of a value counted once more. */
+const MAX_TOTAL_BYTES = 98_304;
 
 /** The values of a workspace's secrets. They are in this process's memory and in the sandbox's, and nowhere on a disk. */
 export class Secrets {
@@ -84,8 +85,14 @@ export async function readSecrets(given: readonly GivenSecret[] | undefined): Pr
       );
     }
     // SECURITY: what it takes to look for them grows with their size, in each workspace (G-17)
-    if ((total += bytes) > MAX_TOTAL_BYTES) {
-      throw failure("SECRET_INVALID", `The secrets have more than ${MAX_TOTAL_BYTES} bytes together`);
+    if ((total += needleBytes(value)) > MAX_TOTAL_BYTES) {
+      throw failure(
+        "SECRET_INVALID",
+        `The secrets are too long together: there are more than ${MAX_TOTAL_BYTES} bytes to look for`,
+        {
+          hint: "Give fewer or shorter ones; one of several lines counts three times",
+        },
+      );
     }
     values.set(one.name, value);
   }

@@ -280,12 +280,13 @@ describe("files", () => {
     mkdirSync(out);
     const expected = { f: "file", dangling: "symlink", away: "symlink", tree: "directory", d: "directory" };
     for (const [name, type] of Object.entries(expected)) {
-      const { json } = await call("export", "@id", name, "--output", join(out, name));
+      const { json } = await call("export", "@id", name, "--output", join(out, name), "--links", "keep");
       expect(json() as unknown as Exported).toEqual({
         workspace_id: box.id,
         workspace_path: `/workspace/${name}`,
         output_path: join(out, name),
         artifact_type: type,
+        skipped_links: 0,
       });
     }
     const found = await box.at.sdk.execWorkspace(box.id, {

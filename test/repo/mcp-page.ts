@@ -37,7 +37,7 @@ The project, and no more ([G-23](guarantees.md), [0021](decisions/0021-mcp-host-
 |---|---|---|
 | reading: \`seed_path\`, \`source_path\` | what a seed of the project brings, by its real path: nothing that git ignores, nothing of \`.git\` by its own name, nothing through a link. Relative paths begin at the project. Without a project: nothing | \`--allow-read PATH\`: all that is below it |
 | a secret's \`file_path\` | nothing | \`--allow-read PATH\` |
-| writing: \`output_path\` | new paths in \`.cloche/exports\` of the project, which is made when it is needed and ignored by git, or in \`--output-dir FOLDER\`; through no link, onto and below no name that begins with a dot. A \`.git\` in what is exported stays in the sandbox. Relative paths begin at that folder. Without a project and a folder: nothing | \`--allow-write PATH\`: it, or new paths below it |
+| writing: \`output_path\` | new paths in \`.cloche/exports\` of the project, which is made when it is needed and ignored by git, or in \`--output-dir FOLDER\`; through no link, onto and below no name that begins with a dot. A \`.git\` in what is exported stays in the sandbox, and what git would take for a repository under another name is refused. Relative paths begin at that folder. Without a project and a folder: nothing | \`--allow-write PATH\`: it, or new paths below it |
 | environments | \`host\`, \`debian:*\`, and the server's own \`--environment\` | \`--allow-environment NAME\`; one that ends with \`*\` stands for all that begin so |
 | workspaces, also as resources and completions | those that servers of this project have made | \`--all-workspaces\` |
 
@@ -47,7 +47,7 @@ or above it: name it with \`--project-path\`. With \`--repo-url\` no folder of t
 A workspace that a tool makes has the label \`cloche.mcp\`, which the command line shows, and which no tool sees or changes. Servers of the same project that may read the same and use the same environments share it, so that a host which starts its server again finds its
 workspaces. Without a project it is the session's: of the process, of the program's server, over HTTP of the \`Mcp-Session-Id\`, or for clients without sessions of the address while its server runs.
 
-What stays open: a model may choose another backend than \`--backend\`, and what an exported file does when you run it is the sandbox's word.
+What stays open: a model may choose another backend than \`--backend\`; with \`workspace-full\` it may publish a service on a port of 127.0.0.1 from 1024 on, and so learn which are taken; and what an exported file does when you run it is the sandbox's word.
 
 ## Profiles and modes
 

@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
@@ -142,6 +151,19 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
       const there = join(home, ".ssh");
       const missing = join(home, ".sss");
       expect((await told(there)).replaceAll(there, missing)).toBe(await told(missing));
+      // Nor through links that a project brings.
+      const [behind, nothing] = [`${home}/.ssh/id_ed25519`, `${home}/.ssh/no-such-one`];
+      for (const name of [behind, nothing]) symlinkSync(name, join(project, `link-${door}-${name.endsWith("one")}`));
+      for (const [one, other] of [
+        [`root${behind}`, `root${nothing}`],
+        [`link-${door}-false`, `link-${door}-true`],
+      ] as const) {
+        const [first, second] = [await told(one), await told(other)];
+        expect(first.replaceAll(one, "X"), one).toBe(second.replaceAll(other, "X"));
+        expect(first).toContain(REFUSED);
+      }
+      for (const end of ["false", "true"]) rmSync(join(project, `link-${door}-${end}`));
+      expect(await told("no-such-folder")).toContain("SEED_NOT_FOUND");
     });
   });
 
@@ -167,7 +189,6 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
         join(project, ".envrc"),
         join(project, "new.sh"),
         join(project, ".cloche/agents/evil.md"),
-        join(project, ".cloche/exports"),
         join(project, ".cloche/exports/.gitignore"),
         join(project, ".cloche/exports/.git/hooks/pre-commit"),
         join(project, ".cloche/exports/a/.git"),
@@ -175,7 +196,6 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
         "../agents/evil.md",
         "../../../user/.ssh/authorized_keys",
         ".envrc",
-        ".",
         "sub/.hidden/x",
         "/dev/shm/x",
         "/proc/self/cwd/x",
@@ -187,6 +207,10 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
           REFUSED,
           expect.stringContaining("--allow-write"),
         ]);
+      }
+      for (const output_path of [".", join(project, ".cloche/exports"), "~/x", "HEAD", "a/objects", "commondir"]) {
+        const refusal = await session.refusal("workspace_export", { workspace_id: id, path: "run.sh", output_path });
+        expect(refusal?.code, output_path).toBe("OUTPUT_INVALID");
       }
       expect(snapshot()).toEqual(before);
       const exported = `taken-${door}.sh`;
@@ -213,6 +237,40 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
         });
         expect((await session.refusal("workspace_disk_export", disk))?.code).toBe("OUTPUT_EXISTS");
       }
+    });
+  });
+
+  it("bring no git repository out, whatever it is called", async () => {
+    await withSession(door, inProject(), async (session) => {
+      const id = await session.create();
+      const command = `mkdir -p a/repo/objects a/repo/refs b/objects b/refs c; echo 'ref: refs/heads/x' | tee a/repo/HEAD >c/HEAD; echo plain >c/text`;
+      expect(await session.call("workspace_exec", { workspace_id: id, command })).toMatchObject({ exit_code: 0 });
+      const take = (path: string, output_path: string) => ({ workspace_id: id, path, output_path });
+      for (const path of ["a", "a/repo", ".git", ".git/hooks", "."]) {
+        expect((await session.refusal("workspace_export", take(path, `repo-${door}`)))?.code, path).toBe(REFUSED);
+      }
+      for (const path of ["b", "c"]) await session.call("workspace_export", take(path, `${path}-${door}`));
+      for (const name of ["objects", "Objects", "commondir"])
+        expect((await session.refusal("workspace_export", take("b/refs", `c-${door}/${name}`)))?.code).toBe(
+          "OUTPUT_INVALID",
+        );
+      expect((await session.refusal("workspace_export", take("c/HEAD", `b-${door}/HEAD`)))?.code).toBe(
+        "OUTPUT_INVALID",
+      );
+      await session.call("workspace_stop", { workspace_id: id });
+      const archive = await session.call("workspace_disk_export", { workspace_id: id, output_path: `git-${door}.tar` });
+      const names = execFileSync("tar", ["-tf", archive["output_path"] as string], { encoding: "utf8" });
+      expect(names).toContain("c/text");
+      expect(names).not.toContain(".git/");
+    });
+  });
+
+  it("publish on no port that the host's services have", async () => {
+    await withSession(door, inProject(), async (session) => {
+      const workspace_id = await session.create({ network_policy: "egress+published-ports" });
+      const published_ports = [{ guest_port: 8080, host_port: 80 }];
+      const service = { workspace_id, service_name: "web", command: "sleep 60", published_ports };
+      expect((await session.refusal("service_start", service))?.code).toBe(REFUSED);
     });
   });
 
@@ -313,6 +371,15 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
       for (const copy of copies) {
         expect(JSON.stringify(copy)).not.toContain("cloche.mcp");
         expect((await at.sdk.statusWorkspace(copy["workspace_id"] as string)).labels["cloche.mcp"]).toBe(stored);
+      }
+      // A copy that the user makes is the user's.
+      const id = workspace_id as string;
+      for (const copy of [await at.sdk.forkWorkspace(id), await at.sdk.createWorkspace({ from_workspace: id })]) {
+        expect(copy.labels).toEqual({ mine: "yes" });
+        expect((await session.refusal("workspace_status", { workspace_id: copy.workspace_id }))?.code).toBe(
+          "WORKSPACE_NOT_FOUND",
+        );
+        await at.sdk.deleteWorkspace(copy.workspace_id);
       }
     });
   });

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { errnoOf, messageOf } from "../../base/errors.ts";
@@ -29,6 +29,9 @@ export function mountedFolders(directory: string): readonly string[] | undefined
     throw error;
   }
 }
+
+/** Of a container that turned out to be none of this version's. */
+export const forgetFolders = (directory: string): void => rmSync(namesFile(directory), { force: true });
 
 /**
  * Makes the covers anew for this start of a sandbox; they stay for as long as an overlay stands on them. A container has the mounts that it was made with, so the

@@ -27,7 +27,7 @@ import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
 import { makeOwned, makeWorkspaceLayer, writableLayer } from "../../walls/layers.ts";
 import { GUEST_SOCKET, containerConfig, doorFolder, isGvisor, volumeNames } from "./container-config.ts";
-import { type CoveredFolder, makeCovers, mountedFolders } from "./covered-folders.ts";
+import { type CoveredFolder, forgetFolders, makeCovers, mountedFolders } from "./covered-folders.ts";
 import { type DockerRecord, DockerWall } from "./docker-wall.ts";
 import { describeEngine, engineLimits, registeredRuntime } from "./engine-check.ts";
 import { readEngineRecord, removeEngineRecord, writeEngineRecord } from "./engine-record.ts";
@@ -212,8 +212,9 @@ export class DockerBackend implements Backend {
     } catch (error) {
       if (isRefusal(error, 409)) {
         // SECURITY: what an older version has made has folders of the host in it as they are (G-02)
-        if (!isKnown && hostFolders.length > 0) throw outdated();
-        return name;
+        if (isKnown || hostFolders.length === 0) return name;
+        forgetFolders(spec.directory); // or the next try would take it for one of this version's
+        throw outdated();
       }
       // Somebody has removed the image since it was imported.
       if (!isRefusal(error, 404) || !/no such image/i.test(error.message)) throw error;

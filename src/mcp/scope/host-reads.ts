@@ -1,5 +1,5 @@
-import { realpathSync } from "node:fs";
-import { resolve } from "node:path";
+import { lstatSync, realpathSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 import { isInside } from "../../base/exact-path.ts";
 import { failure } from "../../model/error-codes.ts";
@@ -41,9 +41,11 @@ export class HostReads {
     const allowed = this.#allowed.find((root) => real !== undefined && isInside(real, root));
     if (real !== undefined && allowed !== undefined)
       return { path: real, read_scope: { root: allowed, kind: "folder" } };
-    if (this.#project !== undefined && isInside(real ?? path, this.#project)) {
-      if (real !== undefined) return { path: real, read_scope: { root: this.#project, kind: "project" } };
-      throw failure("SEED_NOT_FOUND", `There is no "${path}"`);
+    if (this.#project !== undefined) {
+      if (real !== undefined && isInside(real, this.#project))
+        return { path: real, read_scope: { root: this.#project, kind: "project" } };
+      if (real === undefined && this.#isMissing(path, this.#project))
+        throw failure("SEED_NOT_FOUND", `There is no "${path}"`);
     }
     // SECURITY: the same words whether it is there or not (G-23)
     const where =
@@ -60,6 +62,20 @@ export class HostReads {
     const within = this.#allowed.find((root) => real !== undefined && isInside(real, root));
     if (real !== undefined && within !== undefined) return { file_path: real, within };
     throw refused(`Cannot read the secret's file "${path}"`, `--allow-read ${path}`, "give its value, or ");
+  }
+
+  /** SECURITY: that something is missing is told of the project itself: a link of it must not tell what is behind it (G-23). */
+  #isMissing(path: string, project: string): boolean {
+    if (!isInside(path, project)) return false;
+    let at = project;
+    for (const name of relative(project, path).split("/")) {
+      at = join(at, name);
+      const found = lstatSync(at, { throwIfNoEntry: false });
+      if (found === undefined) return true;
+      if (found.isSymbolicLink()) return false;
+      if (!found.isDirectory()) return true; // nothing can be below it
+    }
+    return false;
   }
 
   #real(path: string): string | undefined {

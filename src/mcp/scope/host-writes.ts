@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
-import { errnoOf } from "../../base/errors.ts";
+import { basename, join, relative, resolve } from "node:path";
+import { errnoOf, messageOf } from "../../base/errors.ts";
 import { isInside, namedIn, NotExact, openMadeFolder } from "../../base/exact-path.ts";
 import { failure } from "../../model/error-codes.ts";
 import { realPathOf } from "./real-path.ts";
@@ -64,6 +64,12 @@ export class HostWrites {
       });
     }
     const path = resolve(this.#folder?.real ?? "/", given);
+    // SECURITY: one export after the other would make a git repository of a folder, which runs what it says (G-23)
+    if (["head", "objects", "commondir"].includes(basename(path).toLowerCase())) {
+      throw failure("OUTPUT_INVALID", `Cannot write "${path}": git would take its folder for a repository`, {
+        hint: "Choose another name",
+      });
+    }
     const [folder] = [this.#folder].flatMap((root) => placeIn(root, path));
     if (folder !== undefined) {
       this.#makeFolder(folder.root.real);
@@ -96,14 +102,11 @@ export class HostWrites {
       fd = openMadeFolder(path);
     } catch (error) {
       // SECURITY: a project may bring `.cloche` as a link to anywhere (G-23)
-      if (!(error instanceof NotExact)) throw error;
-      throw failure(
-        "OUTPUT_INVALID",
-        `Cannot write to "${path}": something on the way to it is a link, or not a folder`,
-        {
-          hint: "Remove the link, or have the operator give another folder with --output-dir",
-        },
-      );
+      const why =
+        error instanceof NotExact ? "something on the way to it is a link, or not a folder" : messageOf(error);
+      throw failure("OUTPUT_INVALID", `Cannot write to "${path}": ${why}`, {
+        hint: "The operator of the server can give another folder with --output-dir",
+      });
     }
     try {
       if (this.#inProject) writeIgnoreFile(fd);

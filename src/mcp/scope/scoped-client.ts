@@ -1,3 +1,4 @@
+import { failure } from "../../model/error-codes.ts";
 import type { WorkspaceList } from "../../model/workspace.ts";
 import type { Cloche } from "../../sdk/cloche.ts";
 import type { CallOptions, CreateOptions, RunOptions } from "../../sdk/options.ts";
@@ -44,7 +45,7 @@ const REACH = {
   createSnapshot: "workspace",
   listSnapshots: "workspace",
   deleteSnapshot: "workspace",
-  startService: "workspace",
+  startService: "decided",
   listServices: "workspace",
   statusService: "workspace",
   logsService: "workspace",
@@ -153,7 +154,18 @@ function decided(
       const made = await cloche.forkWorkspace(await owned.find(id, options.signal), options);
       // A fork belongs to this server, also a fork of another's workspace.
       const labels = owned.labelled(undefined);
-      return withoutReserved(owned.seesAll ? await cloche.updateWorkspace(made.workspace_id, { labels }) : made);
+      return withoutReserved(await cloche.updateWorkspace(made.workspace_id, { labels }));
+    },
+    async startService(id, name, options) {
+      const low = options.published_ports?.find(({ host_port: port = 0 }) => port > 0 && port < FREE_PORTS);
+      // SECURITY: programs of the host trust who listens there (G-23)
+      if (low)
+        throw failure(
+          "HOST_ACCESS_REFUSED",
+          `Cannot publish on port ${String(low.host_port)} of the host: it is below ${FREE_PORTS}`,
+          { hint: "Leave host_port out, and one is chosen" },
+        );
+      return await cloche.startService(await owned.find(id, options.signal), name, options);
     },
     async exportWorkspace(id, path, options) {
       const found = await owned.find(id, options.signal);
@@ -174,6 +186,9 @@ function decided(
     },
   };
 }
+
+/** Those below are of the system's services. */
+const FREE_PORTS = 1024;
 
 /** The project as it is seeded, which is the server's own and not the caller's to name. */
 async function projectSeed(source: ProjectSource, { signal, onProgress }: CreateOptions): Promise<CreateOptions> {

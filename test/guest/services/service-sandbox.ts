@@ -35,7 +35,7 @@ mount --rbind /dev "$1/root/dev"
 mount -t proc proc "$1/root/proc"
 mkdir -p "$1/root/program"
 cp "$2" "$1/root/program/guest"
-exec chroot "$1/root" /program/guest init --socket "$1/socket" --workspace /workspace`;
+exec chroot "$1/root" /program/guest init --no-keeper --socket "$1/socket" --workspace /workspace`;
 
 type StartInput = OperationInput<"startService">;
 type StartFields = Omit<StartInput, "workspace_id" | "service_name" | "command">;
