@@ -193,7 +193,7 @@ describe("file work in a hostile sandbox", () => {
     expect(await files.write("workspace", "after", Buffer.from("fine"))).toBe(4);
   });
 
-  it("G-10 a tree deeper than a path can name is an error that says so", async () => {
+  it("G-10 a tree deeper than a path can name is listed as far as it can be named, and taken out not at all", async () => {
     const name = "d".repeat(200);
     await shell(client, `i=0; while [ $i -lt 30 ]; do mkdir ${name} && cd ${name} || exit 1; i=$((i + 1)); done`, {
       cwd: guest.workspace,
@@ -203,7 +203,8 @@ describe("file work in a hostile sandbox", () => {
       code: "FILE_FAILED",
       message: expect.stringMatching(/: a path below "d{100}.*" is longer than 4096 bytes$/) as string,
     };
-    await expect(files.list("workspace", "", { recursive: true })).rejects.toMatchObject(error);
+    const listed = await files.list("workspace", "", { recursive: true });
+    expect(listed.filter(({ path }) => path.startsWith(name))).toHaveLength(20);
     const out = async () => {
       for await (const item of files.treeOut("workspace", "")) expect(item.pathBytes.length).toBeLessThanOrEqual(4096);
     };
