@@ -15,15 +15,23 @@ export async function checkScope(path: string, { root }: ReadScope): Promise<voi
 }
 
 export function outsideScope(path: string, root: string): Error {
-  return failure("HOST_ACCESS_REFUSED", `Cannot read "${path}": it, or where a link on it leads, is not below "${root}"`, {
-    hint: `Name something below it, or ask the operator for --allow-read ${path}`,
-  });
+  return failure(
+    "HOST_ACCESS_REFUSED",
+    `Cannot read "${path}": it, or where a link on it leads, is not below "${root}"`,
+    {
+      hint: `Name something below it, or ask the operator for --allow-read ${path}`,
+    },
+  );
 }
 
 export function notSeeded(path: string, root: string): Error {
-  return failure("HOST_ACCESS_REFUSED", `Cannot read "${path}": it is no part of the seed of "${root}": git ignores it, or keeps it for itself`, {
-    hint: `Name something that git does not ignore, or ask the operator for --allow-read ${path}`,
-  });
+  return failure(
+    "HOST_ACCESS_REFUSED",
+    `Cannot read "${path}": it is no part of the seed of "${root}": git ignores it, or keeps it for itself`,
+    {
+      hint: `Name something that git does not ignore, or ask the operator for --allow-read ${path}`,
+    },
+  );
 }
 
 /** What kind of seed a path names; fails with what is wrong about it. */
