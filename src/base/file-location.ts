@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
 /** Where something is, however it is reached: a file system, and the way from that file system's root. Links and bind mounts make no difference. */
@@ -18,15 +18,18 @@ interface Mount {
 /** The mounts of this process, as they were at one moment. */
 export class MountTable {
   readonly #top: Mount | undefined;
+  /** Paths that were resolved, at that moment too. */
+  readonly #known = new Map<string, string>();
   /** By the mount that they are on, and where. */
   readonly #children = new Map<string, Mount>();
 
   constructor(text = readFileSync("/proc/self/mountinfo", "utf8")) {
     const parents = new Map<string, string>();
     const mounts = text.split("\n").flatMap((line) => {
-      const [id, parent, device, root, point] = line.split(" ").map(unescape);
-      if (point === undefined || id === undefined || parent === undefined) return [];
-      const mount: Mount = { id, device: device ?? "", root: root ?? "", point };
+      const [id, parent, device, root, place] = line.split(" ", 5);
+      if (place === undefined || id === undefined || parent === undefined) return [];
+      const point = unescape(place);
+      const mount: Mount = { id, device: device ?? "", root: unescape(root ?? ""), point };
       parents.set(id, parent);
       this.#children.set(keyOf(parent, point), mount);
       return [mount];
@@ -37,7 +40,7 @@ export class MountTable {
 
   /** Of a path that need not be there: then where it would be made. */
   locate(path: string): FileLocation {
-    const real = realPath(path);
+    const real = realPath(path, this.#known);
     let mount = this.#top;
     let at = "";
     for (const name of real.split("/").filter(Boolean)) {
@@ -63,7 +66,9 @@ const keyOf = (parent: string, point: string): string => `${parent} ${point}`;
 
 /** The kernel writes blanks and the like as three octal digits. */
 const unescape = (field: string): string =>
-  field.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 8)));
+  !field.includes("\\")
+    ? field
+    : field.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 8)));
 
 /** The rest of the way from one place to another, "" when they are the same; undefined when the other is not below it. */
 export function wayBelow(place: FileLocation, folder: FileLocation): string | undefined {
@@ -75,23 +80,38 @@ export function wayBelow(place: FileLocation, folder: FileLocation): string | un
 
 const MOST_LINKS = 40;
 
-/** Of as much as can be resolved: what is not there, or not for us to look at, has its name and no more; a link to it leads there all the same. */
-function realPath(path: string, links = 0): string {
+/**
+ * Of as much as can be resolved: what is not there, or not for us to look at, has its name and no more; a link to it leads there all the same. Looks before it
+ * asks: what is missing would be told by an exception each, which is slow, and most homes of a system's accounts are missing.
+ */
+function realPath(path: string, known: Map<string, string>, links = 0): string {
+  const before = known.get(path);
+  if (before !== undefined) return before;
+  const found = (existsSync(path) ? resolved(path) : undefined) ?? realPathOfMissing(path, known, links);
+  known.set(path, found);
+  return found;
+}
+
+function realPathOfMissing(path: string, known: Map<string, string>, links: number): string {
+  const parent = dirname(path);
+  if (parent === path) return path;
+  const at = join(realPath(parent, known, links), basename(path));
+  const target = links < MOST_LINKS ? targetOf(at) : undefined;
+  return target === undefined ? at : realPath(resolve(dirname(at), target), known, links + 1);
+}
+
+function resolved(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {
-    const parent = dirname(path);
-    if (parent === path) return path;
-    const at = join(realPath(parent, links), basename(path));
-    const target = links < MOST_LINKS ? targetOf(at) : undefined;
-    return target === undefined ? at : realPath(resolve(dirname(at), target), links + 1);
+    return undefined; // gone meanwhile
   }
 }
 
 function targetOf(path: string): string | undefined {
   try {
-    return readlinkSync(path);
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
-    return undefined; // no link
+    return undefined; // not for us to look at
   }
 }
