@@ -21,10 +21,10 @@ export function makePrivateFolder(path: string): void {
   throw refusal(path, "other users can write to it", `Look through it, then close it: chmod 700 ${found.path}`);
 }
 
-/** Throws a `ClocheError` when a folder is not this user's alone; one that is not there, or empty, is fine. */
+/** Throws a `ClocheError` when a folder is not this user's alone; one that is not there is fine. */
 export function requirePrivateFolder(path: string): void {
   const found = requireOwnFolder(path);
-  if (found && isWritable(found.stats) && readdirSync(found.path).length > 0)
+  if (found && isWritable(found.stats))
     throw refusal(path, "other users can write to it", `Look through it, then close it: chmod 700 ${found.path}`);
 }
 

@@ -34,8 +34,8 @@ export class SocketAgent extends Agent {
 
 // SECURITY: in a home that others can write to, somebody else could listen under this name and be told everything (G-14)
 function refuseForeignSocket(path: string): void {
+  const owner = lstatSync(path).uid; // first: where nobody listens, a home that is empty can still be closed
   requirePrivateFolder(dirname(path));
-  const owner = lstatSync(path).uid;
   if (owner === process.geteuid?.()) return;
   throw failure("DAEMON_UNREACHABLE", `Cannot use "${path}": it belongs to another user`, OWN_FOLDER);
 }
