@@ -11,7 +11,7 @@
 
 #define PLACE "/cgroup"
 #define COMMANDS PLACE "/commands"
-#define GUEST_KIB (48ul * 1024) /* for the guest program, file work and the kernel itself */
+#define GUEST_KIB (48ul * 1024) /* at most, for the guest program, file work and the kernel itself */
 
 /* Version 1 first: to join takes a lock of the whole machine in version 2, which some kernels have alone. */
 static const struct version {
@@ -34,7 +34,9 @@ static unsigned long available_kib(void) {
 static void set_limit(const char *path) {
   char bytes[32];
   unsigned long available = available_kib();
-  unsigned long kib = available > 2 * GUEST_KIB ? available - GUEST_KIB : available / 2;
+  /* Of a small machine less: half of its memory may be files in a folder in memory, and what runs beside them needs room to stay in memory too. */
+  unsigned long kept = available / 6 < GUEST_KIB ? available / 6 : GUEST_KIB;
+  unsigned long kib = available - kept;
   snprintf(bytes, sizeof bytes, "%llu", kib * 1024ull);
   write_text(path, bytes);
 }
