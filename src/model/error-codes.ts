@@ -35,7 +35,11 @@ export const ERROR_CODES = {
   SHELL_NOT_FOUND: row(1, 404, "Open one with `cloche workspace shell open ID`"),
   SHELL_NOT_RUNNING: row(1, 409, "Open a new one with `cloche workspace shell open ID`"),
   SECRET_NOT_FOUND: row(1, 404, "Give the secret at `cloche workspace create --secret NAME=VALUE`"),
-  SECRET_INVALID: row(2, 400, "A secret has 4 to 65,536 bytes of text, those of a workspace 131,072 together"),
+  SECRET_INVALID: row(
+    2,
+    400,
+    "A secret has 4 to 65,536 bytes of text, those of a workspace 98,304 together, where one of several lines counts three times",
+  ),
   PORT_TAKEN: row(1, 409, "Choose another host port, or 0 for one that is free"),
   // programs that use cloche over MCP
   HOST_NOT_INSTALLED: row(1, 404, "Install the host first; `cloche host doctor` shows which are there"),

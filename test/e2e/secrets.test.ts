@@ -41,7 +41,7 @@ describe("what is no secret", () => {
     ["three characters", [{ name: "X", value: "abc" }], "SECRET_INVALID"],
     ["1 MiB", [{ name: "X", value: "s".repeat(1024 * 1024) }], "SECRET_INVALID"],
     [
-      "more than 128 KiB of them",
+      "more than 96 KiB of them",
       ["A", "B", "C"].map((name) => ({ name, value: name.repeat(60_000) })),
       "SECRET_INVALID",
     ],

@@ -38,7 +38,7 @@ beforeAll(async () => {
       network_policy: "egress+published-ports",
       vcpu_count: 1,
       secrets: [
-        { name: "KEY", value: Array.from({ length: 1500 }, (_, line) => `${"a".repeat(32)}${line}`).join("\n") },
+        { name: "KEY", value: Array.from({ length: 850 }, (_, line) => `${"a".repeat(32)}${line}`).join("\n") },
       ],
     })
   ).workspace_id;
