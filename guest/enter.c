@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "complain.h"
+#include "container_cgroup.h"
 #include "idmap.h"
 #include "launcher.h"
 #include "listener.h"
@@ -98,12 +99,9 @@ static char *listen_in(const char *door, const struct id_map *map) {
 }
 
 /* Opened as the host's root, who may let processes join it; the guest program could not. */
-static char *open_cgroup(const char *path) {
+static char *open_commands_cgroup(const char *bytes) {
   char number[16];
-  int fd = open(path, O_WRONLY); /* without close-on-exec */
-  if (fd < 0) fail("cannot open %s", path);
-  hide(path);
-  snprintf(number, sizeof number, "%d", fd);
+  snprintf(number, sizeof number, "%d", container_cgroup_open(bytes));
   return keep_text(number);
 }
 
@@ -145,9 +143,9 @@ int enter_main(int argc, char **argv) {
     } else if (strcmp(*word, "--door") == 0) {
       *word = "--listen-fd";
       word[1] = listen_in(word[1], &o.map);
-    } else if (strcmp(*word, "--commands-cgroup") == 0) {
+    } else if (strcmp(*word, "--commands-memory") == 0) {
       *word = "--commands-fd";
-      word[1] = open_cgroup(word[1]);
+      word[1] = open_commands_cgroup(word[1]);
     }
   }
   hide(o.program);

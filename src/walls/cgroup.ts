@@ -41,7 +41,7 @@ export interface CgroupJoins {
 /** Name of the cgroup below a workspace's in which its commands are. */
 const COMMANDS = "commands";
 /** What the guest program and file work may take beside the memory of commands: most of it is for the logs of services and shells. */
-const GUEST_MIB = 256;
+export const GUEST_MIB = 256;
 
 export class Cgroups {
   readonly #group: string;
@@ -107,16 +107,6 @@ export class Cgroups {
       else commands = makeCommandsGroup(directory, hierarchy.version, limits);
     }
     return { joins: [...joins], commands };
-  }
-
-  /** A memory cgroup for commands alone, where an engine has made those of the sandbox; gives the file to join it by, or nothing where commands cannot be apart. */
-  createForCommands(workspaceId: string, limits: CgroupLimits): string | undefined {
-    const hierarchy = this.#hierarchies.get("memory");
-    if (!hierarchy || !this.canSetCommandsApart) return undefined;
-    const directory = this.#directory(hierarchy, workspaceId);
-    this.#make(hierarchy, directory);
-    writeLimit("memory", hierarchy.version, directory, limits);
-    return join(directory, JOIN_FILE[hierarchy.version]);
   }
 
   /** Host pids of every process in the workspace's cgroups. */

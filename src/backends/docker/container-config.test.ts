@@ -29,6 +29,7 @@ function config(): Config {
     labels: {},
     links: "/links",
     hostFolders: ["/usr", "/opt"],
+    commandsApart: true,
   };
   return containerConfig(plan) as Config;
 }

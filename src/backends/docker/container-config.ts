@@ -3,6 +3,7 @@ import { type IdMap, SHIFT_BASE, SHIFT_COUNT } from "../../base/id-map.ts";
 import type { WallSpec } from "../../contracts/backend.ts";
 import type { Labels } from "../../docker-engine/engine.ts";
 import { WORKSPACE_ROOT } from "../../model/names.ts";
+import { GUEST_MIB } from "../../walls/cgroup.ts";
 import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
 import { workFolder, writableLayer } from "../../walls/layers.ts";
 import {
@@ -27,8 +28,8 @@ export interface ContainerPlan {
   readonly links: string;
   /** Where folders of the host show. */
   readonly hostFolders: readonly string[];
-  /** The file by which commands join a memory cgroup of their own, where they have one. */
-  readonly commandsCgroup?: string | undefined;
+  /** Whether commands have a memory cgroup of their own, below the container's. */
+  readonly commandsApart: boolean;
 }
 
 /** Where the guest makes its socket, as the host and as the sandbox see it. */
@@ -41,9 +42,7 @@ const DOOR = `${GUEST_FOLDER}/door`;
  */
 const PROGRAM = `${GUEST_FOLDER}/mounted/last/guest`;
 const WORK = `${GUEST_FOLDER}/scratch`;
-const COMMANDS_CGROUP = `${GUEST_FOLDER}/commands-cgroup`;
-/** What the guest program and file work have, where commands have memory of their own. */
-const GUEST_MIB = 256;
+const MIB = 1024 * 1024;
 
 /** Where an engine mounts files of its own, with the name servers of the host in them, or leaves empty ones. */
 export const NAME_FILES = ["etc/hosts", "etc/hostname", "etc/resolv.conf"];
@@ -110,8 +109,8 @@ function hostConfig(plan: ContainerPlan): object {
     // SECURITY: kernel files masked (G-07).
     MaskedPaths: [...maskedKernelFiles(), ...MASKED_FOLDERS],
     ReadonlyPaths: READ_ONLY_KERNEL_FILES,
-    // SECURITY: memory that commands fill up ends commands, never the guest program: it has its own (G-08).
-    Memory: (plan.commandsCgroup === undefined ? limits.memMib : GUEST_MIB) * 1024 * 1024,
+    // SECURITY: memory that commands fill up ends commands, never the guest program, which has a share that they cannot take (G-08).
+    Memory: (plan.commandsApart ? limits.memMib + GUEST_MIB : limits.memMib) * MIB,
     PidsLimit: isGvisor(spec.ociRuntime) ? limits.pids * GVISOR_TASKS : limits.pids,
     NanoCpus: limits.vcpuCount * 1_000_000_000,
     ShmSize: size,
@@ -138,7 +137,7 @@ export function volumeNames(container: string, hostFolders: readonly string[]): 
   return [workspace, terminals, ...folders];
 }
 
-function mounts({ spec, idMap, name, labels, links, hostFolders, commandsCgroup }: ContainerPlan): object[] {
+function mounts({ spec, idMap, name, labels, links, hostFolders }: ContainerPlan): object[] {
   // Mounted by the engine, so that nothing in the container ever needs to mount.
   const mounted = (type: string, volume: string | undefined, target: string, options: string, readOnly: boolean) => ({
     Type: "volume",
@@ -173,7 +172,6 @@ function mounts({ spec, idMap, name, labels, links, hostFolders, commandsCgroup 
     // SECURITY: layers are shared between workspaces, and read-only (G-05).
     ...spec.layers.map((path, index) => bind(path, targets[index] ?? "")),
     bind(doorFolder(spec.directory), DOOR, false),
-    ...(commandsCgroup === undefined ? [] : [bind(commandsCgroup, COMMANDS_CGROUP, false)]),
     ...(idMap.kind === "single" ? [bind(workFolder(spec.directory), WORK, false)] : []),
   ];
 }
@@ -184,8 +182,8 @@ export const isGvisor = (runtime: string | undefined): boolean => runtime?.start
 const channel = ({ ociRuntime }: WallSpec): string[] =>
   isGvisor(ociRuntime) ? ["--socket", `${DOOR}/${GUEST_SOCKET}`, NO_KEEPER] : ["--door", DOOR];
 
-const commandsArguments = ({ commandsCgroup }: ContainerPlan): string[] =>
-  commandsCgroup === undefined ? [] : ["--commands-cgroup", COMMANDS_CGROUP];
+const commandsArguments = ({ commandsApart, spec }: ContainerPlan): string[] =>
+  commandsApart ? ["--commands-memory", String(spec.limits.memMib * MIB)] : [];
 
 /** What the engine's overlay keeps in its work folder is root's; a user could not delete the workspace unless root lets go of it. */
 const releaseArguments = (idMap: IdMap): string[] => (idMap.kind === "single" ? ["--release", WORK] : []);

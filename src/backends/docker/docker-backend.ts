@@ -22,14 +22,13 @@ import type { Rootfs } from "../../contracts/environment.ts";
 import { DockerEngine } from "../../docker-engine/engine.ts";
 import { isRefusal, refused } from "../../docker-engine/engine-failure.ts";
 import { failure } from "../../model/error-codes.ts";
-import { Cgroups } from "../../walls/cgroup.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
 import { makeOwned, makeWorkspaceLayer, writableLayer } from "../../walls/layers.ts";
-import { GUEST_SOCKET, containerConfig, doorFolder, isGvisor, volumeNames } from "./container-config.ts";
+import { GUEST_SOCKET, containerConfig, doorFolder, volumeNames } from "./container-config.ts";
 import { type CoveredFolder, forgetFolders, makeCovers, mountedFolders } from "./covered-folders.ts";
 import { type DockerRecord, DockerWall } from "./docker-wall.ts";
-import { describeEngine, engineLimits, registeredRuntime } from "./engine-check.ts";
+import { canSetCommandsApart, describeEngine, engineLimits, registeredRuntime } from "./engine-check.ts";
 import { readEngineRecord, removeEngineRecord, writeEngineRecord } from "./engine-record.ts";
 import { EnvironmentImages } from "./environment-images.ts";
 import { firstConnection } from "./first-connection.ts";
@@ -47,6 +46,14 @@ export interface DockerBackendOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
+interface ContainerChoices {
+  readonly name: string;
+  readonly folders: readonly CoveredFolder[];
+  /** Whether this version has made it. */
+  readonly isKnown: boolean;
+  readonly commandsApart: boolean;
+}
+
 /** Containers of a Docker engine on this host, each with the guest program as its first process. */
 export class DockerBackend implements Backend {
   readonly name = "docker";
@@ -57,8 +64,6 @@ export class DockerBackend implements Backend {
   readonly #log: Log;
   readonly #env: NodeJS.ProcessEnv;
   readonly #images: EnvironmentImages;
-  /** Found out when it is needed first. */
-  #cgroups: Cgroups | undefined;
   readonly #engines: UsableEngines;
   /** Folders of sandboxes that are being made. */
   readonly #starting = new Set<string>();
@@ -118,7 +123,8 @@ export class DockerBackend implements Backend {
       const isKnown = mountedFolders(directory) !== undefined;
       const folders = await makeCovers(spec);
       makeLinks(this.#links(name), spec, folders);
-      const container = await this.#container(engine, spec, { name, folders, isKnown }, signal);
+      const commandsApart = canSetCommandsApart(info, spec.ociRuntime);
+      const container = await this.#container(engine, spec, { name, folders, isKnown, commandsApart }, signal);
       if (signal?.aborted) throw failure("CANCELLED", "Starting the container was cancelled");
       await engine.startContainer(container);
       return await this.#greet(engine, container, spec, signal);
@@ -144,12 +150,7 @@ export class DockerBackend implements Backend {
     return copyLayer(writableLayer(directory), target, this.#idMap, signal);
   }
 
-  async halt(workspaceId: string, directory: string): Promise<void> {
-    await this.#end(directory);
-    if (this.#idMap.kind === "shifted") await (this.#cgroups ??= Cgroups.detect(this.#home)).remove(workspaceId);
-  }
-
-  async #end(directory: string): Promise<void> {
+  async halt(_workspaceId: string, directory: string): Promise<void> {
     const record = readEngineRecord(directory);
     if (!record) return;
     const { address, name, process } = record;
@@ -198,15 +199,14 @@ export class DockerBackend implements Backend {
   async #container(
     engine: DockerEngine,
     spec: WallSpec,
-    { name, folders, isKnown }: { name: string; folders: readonly CoveredFolder[]; isKnown: boolean },
+    { name, folders, isKnown, commandsApart }: ContainerChoices,
     signal: AbortSignal | undefined,
   ): Promise<string> {
     const labels = containerLabels(this.#home, spec.workspaceId, spec.directory);
     const image = this.#images.reference(spec.rootfs);
     const hostFolders = folders.map(({ target }) => target);
-    const commandsCgroup = this.#commandsCgroup(spec);
     const [idMap, links] = [this.#idMap, this.#links(name)];
-    const body = containerConfig({ spec, idMap, image, name, labels, links, hostFolders, commandsCgroup });
+    const body = containerConfig({ spec, idMap, image, name, labels, links, hostFolders, commandsApart });
     try {
       return await engine.createContainer(name, body);
     } catch (error) {
@@ -222,13 +222,6 @@ export class DockerBackend implements Backend {
       await this.#images.ensure(engine, spec.rootfs, { signal, progress: spec.progress });
       return await engine.createContainer(name, body);
     }
-  }
-
-  /** Made by root only: a user may ask the engine for a container and yet make no cgroup. gVisor's processes are none of the host's. */
-  #commandsCgroup({ workspaceId, limits, ociRuntime }: WallSpec): string | undefined {
-    if (this.#idMap.kind !== "shifted" || isGvisor(ociRuntime)) return undefined;
-    this.#cgroups ??= Cgroups.detect(this.#home);
-    return this.#cgroups.createForCommands(workspaceId, limits);
   }
 
   async #greet(

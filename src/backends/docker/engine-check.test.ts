@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { EngineInfo } from "../../docker-engine/engine.ts";
-import { engineLimits } from "./engine-check.ts";
+import { canSetCommandsApart, engineLimits } from "./engine-check.ts";
 
 const info = (args: readonly string[]): EngineInfo => ({
   ServerVersion: "20.10",
@@ -26,4 +26,16 @@ it("a runtime that ignores cgroups holds no limit, and the others do", () => {
     expect(held(ignoring, runtime)).toEqual(["memory", "pids", "cpu"]);
   expect(held(["--network=none", "--ignore-cgroups=false"], "runsc")).toEqual(["memory", "pids", "cpu"]);
   expect(engineLimits(info(ignoring), "runsc")[0]?.detail).toContain("--ignore-cgroups");
+});
+
+it("commands have a memory cgroup of their own where the container may mount it and joining it is cheap", () => {
+  const plain = info([]);
+  expect(canSetCommandsApart(plain, undefined)).toBe(true);
+  expect(canSetCommandsApart({ ...plain, CgroupVersion: "2" }, undefined)).toBe(false);
+  expect(canSetCommandsApart({ ...plain, MemoryLimit: false }, undefined)).toBe(false);
+  expect(canSetCommandsApart(plain, "runsc")).toBe(false);
+  for (const name of ["name=apparmor", "name=selinux"])
+    expect(canSetCommandsApart({ ...plain, SecurityOptions: ["name=seccomp,profile=default", name] }, undefined)).toBe(
+      false,
+    );
 });

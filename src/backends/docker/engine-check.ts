@@ -4,6 +4,7 @@ import { settingHost } from "../../docker-engine/endpoint.ts";
 import type { DockerEngine, EngineInfo } from "../../docker-engine/engine.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { LimitHealth } from "../../model/health.ts";
+import { isGvisor } from "./container-config.ts";
 
 /**
  * Throws BACKEND_UNAVAILABLE when the engine runs on another machine than we do (also Docker Desktop's, a virtual one): layers are folders and sockets of
@@ -59,6 +60,19 @@ export function engineLimits(info: EngineInfo, runtime: string | undefined): Lim
     { name: "disk", holds: false, detail: "not enforced; /tmp, /run and /dev/shm are bounded by memory" },
   ];
 }
+
+/** Profiles by which an engine keeps a container from mounting anything. */
+const NO_MOUNTS = /^name=(apparmor|selinux)/;
+
+/**
+ * Whether commands can have a memory cgroup of their own, which the guest program mounts and makes before anything else runs. gVisor's processes are none
+ * of the host's; in version 2 each command would wait milliseconds for a lock of the whole system to join it.
+ */
+export const canSetCommandsApart = (info: EngineInfo, runtime: string | undefined): boolean =>
+  (info.CgroupVersion ?? "1") === "1" &&
+  engineLimits(info, runtime).some(({ name, holds }) => name === "memory" && holds) &&
+  !isGvisor(runtime) &&
+  !info.SecurityOptions?.some((option) => NO_MOUNTS.test(option));
 
 /** One line for `cloche doctor`. */
 export function describeEngine({ endpoint }: DockerEngine, info: EngineInfo, runtime: string | undefined): string {
