@@ -57,7 +57,7 @@ const CAPABILITIES = ["SYS_ADMIN", "SETUID", "SETGID"];
 const READ_ONLY_KERNEL_FILES = ["abi", "debug", "dev", "fs", "kernel", "net", "vm"].map((name) => `/proc/sys/${name}`);
 
 /** As in `guest/terminals.c`. */
-const TERMINAL_OPTIONS = "newinstance,ptmxmode=0666,mode=0620,gid=5,max=64,nosuid,noexec";
+const TERMINAL_OPTIONS = "newinstance,ptmxmode=0666,mode=0620,gid=5,max=128,nosuid,noexec";
 
 /** gVisor has many threads of its own for a process in it, and breaks when it gets no more; a limit for processes alone it does not have. */
 const GVISOR_TASKS = 32;
