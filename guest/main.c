@@ -16,6 +16,7 @@
 #include "remove_tree.h"
 #include "role.h"
 #include "starter.h"
+#include "sync_folder.h"
 #include "wall.h"
 
 #define VERSION "0.1.0"
@@ -38,6 +39,7 @@ static const struct role {
     {"layer-unpack", layer_unpack_main},
     {"lodge", lodge_main},
     {"bridge", bridge_main},
+    {"sync", sync_folder_main},
     {"starter", starter_main},
 };
 
