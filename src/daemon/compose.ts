@@ -10,6 +10,7 @@ import type { Backend } from "../contracts/backend.ts";
 import { createEnvironments } from "../environments/environments.ts";
 import { createSeeds } from "../seeds/create-seeds.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
+import { EventLog } from "../workspaces/event-log.ts";
 import { Journal } from "../workspaces/journal.ts";
 import { Layers } from "../workspaces/layers.ts";
 import { Scratch } from "../workspaces/scratch.ts";
@@ -45,6 +46,7 @@ function composeAll(
     home: places.home,
     store,
     journal: new Journal(store, systemClock, log),
+    events: new EventLog(store, systemClock),
     layers: new Layers(places.home, store, backends),
     scratch: new Scratch(places.home, log),
     backends,

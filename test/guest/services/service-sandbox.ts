@@ -13,6 +13,7 @@ import type { NetworkPolicy } from "../../../src/model/names.ts";
 import type { OperationInput } from "../../../src/model/operations.ts";
 import type { Service } from "../../../src/model/service.ts";
 import type { Dependencies } from "../../../src/workspaces/dependencies.ts";
+import { EventLog } from "../../../src/workspaces/event-log.ts";
 import { LiveWorkspace } from "../../../src/workspaces/live-workspace.ts";
 import { Secrets } from "../../../src/workspaces/secrets.ts";
 import { Services } from "../../../src/workspaces/services/services.ts";
@@ -172,6 +173,7 @@ export class ServiceSandbox implements AsyncDisposable {
       backends: new Map(),
       environments: undefined as never,
       journal: undefined as never,
+      events: new EventLog(this.store, systemClock),
       layers: undefined as never,
       scratch: undefined as never,
       seeds: undefined as never,
