@@ -68,6 +68,9 @@ const REACH = {
   daemonStatus: "withheld",
   stopDaemon: "withheld",
   close: "withheld",
+  // Handles go around what is decided here.
+  workspace: "withheld",
+  open: "withheld",
 } as const satisfies Record<Exclude<Methods, typeof Symbol.asyncDispose>, Reach>;
 
 type Named<Wanted extends Reach> = {
