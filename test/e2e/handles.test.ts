@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Cloche } from "../../src/sdk/cloche.ts";
 import type { WorkspaceHandle } from "../../src/sdk/workspace-handle.ts";
-import { Installation, PROJECT, runProcess } from "../helpers/installation.ts";
+import { eventually, Installation, PROJECT, runProcess } from "../helpers/installation.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -74,6 +74,24 @@ describe("a handle's life", () => {
     await expect(at.sdk.workspace({ seed_path: at.path("nowhere") })).rejects.toThrow(failing("SEED_NOT_FOUND"));
     await expect(at.sdk.workspace({ signal: AbortSignal.abort() })).rejects.toThrow(failing("CANCELLED"));
     await expect(ids()).resolves.toEqual(before);
+  });
+
+  it("begins or does not, whenever it is aborted: nothing is made that nobody knows of", async () => {
+    const before = await ids();
+    const ends = await Promise.all(
+      Array.from({ length: 24 }, async (_, step) => {
+        try {
+          await using made = await at.sdk.workspace({ signal: AbortSignal.timeout(step * 25) });
+          return made.info.state;
+        } catch (error) {
+          return (error as { code?: string }).code;
+        }
+      }),
+    );
+    expect(ends).toContain("CANCELLED");
+    expect(ends.filter((end) => end !== "CANCELLED" && end !== "started")).toEqual([]);
+    // The daemon undoes what was cancelled on the way by itself.
+    await eventually(async () => expect(await ids()).toEqual(before));
   });
 });
 
