@@ -115,6 +115,11 @@ export async function bringUp(
       signal: context.signal,
       progress: context.progress,
     });
+    if (context.signal?.aborted === true) {
+      // Nobody would ever learn of it, or delete it.
+      await live.close("its creation was cancelled", { discard: true });
+      context.signal.throwIfAborted();
+    }
     deps.store.updateWorkspace(workspaceId, {
       state: "started",
       wall: live.wall.record,

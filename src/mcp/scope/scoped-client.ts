@@ -24,6 +24,9 @@ const FURTHER = {
   run: "decided",
   openRun: "withheld",
   close: "withheld",
+  // Handles go around what is decided here.
+  workspace: "withheld",
+  open: "withheld",
 } as const satisfies Record<Exclude<Methods, OperationName>, Reach>;
 
 type ReachOf<Name extends Methods> = Name extends keyof typeof FURTHER
