@@ -3,7 +3,7 @@ import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf } from "./errors.ts";
 import type { FolderIdentity } from "./folder-identity.ts";
-import { OWN_PROGRAM } from "./own-program.ts";
+import { ownProgram } from "./own-program.ts";
 
 /** Thrown instead of removing anything when a file system is mounted at or below the path. */
 export class TreeIsMounted extends Error {
@@ -61,7 +61,7 @@ export async function removeTree(path: string, options: RemoveOptions = {}): Pro
 async function walk(target: string, { is }: RemoveOptions): Promise<void> {
   const argv = ["remove", ...(is ? ["--is", `${is.device}:${is.inode}`] : []), dirname(target), basename(target)];
   // A session of its own: Ctrl-C at a terminal is no reason to leave half of it.
-  const child = spawn(OWN_PROGRAM, argv, { cwd: "/", env: {}, stdio: ["ignore", "ignore", "pipe"], detached: true });
+  const child = spawn(ownProgram(), argv, { cwd: "/", env: {}, stdio: ["ignore", "ignore", "pipe"], detached: true });
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-500)));
   const code = await new Promise<number | null>((done, fail) => {

@@ -17,11 +17,6 @@ const KNOWN_CAUSES: readonly KnownCause[] = [
     hint: "Install it: apt-get install bubblewrap",
   },
   {
-    pattern: /cloche-guest.* ENOENT|ENOENT.*cloche-guest/,
-    message: "the guest program is not built",
-    hint: "Build it: make build",
-  },
-  {
     pattern:
       /cannot make a user namespace|cannot map user ids|No permissions to create(?: a)? new namespace|setting up uid map/i,
     ...NO_USER_NAMESPACES,

@@ -10,7 +10,7 @@ import {
   isProcessAlive,
   signalProcess,
 } from "../../base/process-identity.ts";
-import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { guestProgram } from "../../walls/guest-program.ts";
 import { startFailure } from "./start-failure.ts";
 
 const LOG_NAME = "wall.log";
@@ -73,7 +73,7 @@ export async function launchWall(
   const log = openSync(join(directory, LOG_NAME), "w", 0o600);
   let child: ChildProcess;
   try {
-    child = spawn(GUEST_PROGRAM, ["wall", "--directory", directory, ...launcherArguments, "--", ...wallArguments], {
+    child = spawn(guestProgram(), ["wall", "--directory", directory, ...launcherArguments, "--", ...wallArguments], {
       cwd: "/",
       detached: true, // its own session: no signal of the daemon's terminal reaches it
       env: { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin" },
