@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { OWN_PROGRAM } from "./own-program.ts";
+import { ownProgram } from "./own-program.ts";
 
 /** A role of our own program, in a process of its own that outlives this one. */
 export interface StartOptions {
@@ -43,12 +43,12 @@ class Starter {
   #lastId = 0;
   #rest: Buffer = Buffer.alloc(0);
 
-  start(words: readonly string[], { log, onStatus, isBackground = false }: StartOptions): Promise<StartedRole> {
+  async start(words: readonly string[], { log, onStatus, isBackground = false }: StartOptions): Promise<StartedRole> {
     const id = ++this.#lastId;
     const request = encode(id, [log ?? "", ...words]);
-    if (request.length > MAX_REQUEST_BYTES) return Promise.reject(new Error("the arguments are too long"));
+    if (request.length > MAX_REQUEST_BYTES) throw new Error("the arguments are too long");
     const program = this.#running();
-    return new Promise((done, failed) => {
+    return await new Promise((done, failed) => {
       let ended: Waiting["ended"] = () => undefined;
       const end = new Promise<number | undefined>((settle) => (ended = settle));
       const started = (pid: number) => done({ pid, ended: end });
@@ -60,7 +60,7 @@ class Starter {
 
   #running(): Program {
     if (this.#program) return this.#program;
-    const program = spawn(OWN_PROGRAM, ["starter"], {
+    const program = spawn(ownProgram(), ["starter"], {
       cwd: "/",
       detached: true, // Ctrl-C at a terminal is no reason to leave half of a removal
       env: { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin" },

@@ -124,7 +124,7 @@ open my $devices, "<", "/proc/self/net/dev"; my @lines = <$devices>;
 print map { /(\w+):/ ? "$1\n" : () } @lines;
 print "own thread\n" if syscall(234, $$ + 0, $$ + 0, 0) == 0;
 END
-      /mnt/project/build/guest/cloche-guest emulator --directory $PWD/machine -- /usr/bin/perl attack.pl $HOME $victim 3>&- < secret.txt
+      /mnt/project/build/guest/${process.arch}/cloche-guest emulator --directory $PWD/machine -- /usr/bin/perl attack.pl $HOME $victim 3>&- < secret.txt
       kill $victim && echo "the victim lives"`);
     expect(stderr).toBe("");
     expect(stdout).toBe("lo\nown thread\nthe victim lives\n");

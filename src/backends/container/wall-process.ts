@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../../base/errors.ts";
+import { isClocheError, messageOf } from "../../base/errors.ts";
 import { type ProcessIdentity, childrenOf, isProcessAlive, signalProcess } from "../../base/process-identity.ts";
 import { startRole } from "../../base/starter.ts";
 import { startFailure } from "./start-failure.ts";
@@ -86,7 +86,7 @@ function bound(words: readonly string[], log: string): Promise<{ exited: Promise
         // The launcher's later failures come here too; whoever waits for the guest's hello reads them from the log.
         void exited.then(() => fail(startFailure(text.replace(/^B?E?/, "") || "the launcher ended")));
       },
-      (error: unknown) => fail(startFailure(messageOf(error))),
+      (error: unknown) => fail(isClocheError(error) ? error : startFailure(messageOf(error))),
     );
   });
 }
