@@ -17,9 +17,13 @@ let known: { stamp: string; qemu: Promise<Qemu> } | undefined;
 /** The emulator on the PATH. It is asked for its version once, as long as it is the same file. Kernel and guest program of a machine are for x86-64 only. */
 export async function findQemu(path = process.env["PATH"] ?? "", processor: string = process.arch): Promise<Qemu> {
   if (processor !== "x64") {
-    throw failure("BACKEND_UNAVAILABLE", `Virtual machines are made on x86-64 only, and this processor is ${processor}`, {
-      hint: "Use another backend, such as container",
-    });
+    throw failure(
+      "BACKEND_UNAVAILABLE",
+      `Virtual machines are made on x86-64 only, and this processor is ${processor}`,
+      {
+        hint: "Use another backend, such as container",
+      },
+    );
   }
   for (const folder of path.split(delimiter).filter(Boolean)) {
     const program = join(folder, PROGRAM);
