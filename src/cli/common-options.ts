@@ -61,14 +61,14 @@ export const TTY = {
 export const VCPU_COUNT = {
   type: "string",
   value: "N",
-  description: "How many processors it may use (default: as in config.yaml, else 1)",
+  description: "How many processors it may use (default: as in config.yaml, else as `cloche doctor` says)",
   parse: parseCount,
 } as const satisfies OptionSpec;
 
 export const MEM_MIB = {
   type: "string",
   value: "MIB",
-  description: "How much memory it may use (default: as in config.yaml, else 2048)",
+  description: "How much memory it may use (default: as in config.yaml, else as `cloche doctor` says)",
   parse: parseCount,
 } as const satisfies OptionSpec;
 

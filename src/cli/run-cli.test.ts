@@ -309,6 +309,7 @@ describe("results", () => {
       detail: "bwrap is missing",
       hint: "apt-get install bubblewrap",
       limits: [{ name: "memory" as const, holds: true, detail: "cgroups" }],
+      default_limits: { vcpu_count: 8, mem_mib: 16_128, pids: 1024 },
       capabilities: {
         host_folders: true,
         oci_runtime: true,
@@ -329,6 +330,7 @@ describe("results", () => {
     const { code, stdout } = await call(["doctor"], { client: { doctor: () => Promise.resolve(health) } });
     expect(code).toBe(1);
     expect(stdout).toMatch(/✗ container +- .* bwrap is missing/);
+    expect(stdout).toContain("8 vcpu, 16128 MiB");
     expect(stdout).toContain("hint: container: apt-get install bubblewrap");
     expect(stdout).toContain("Not ready: the default backend, container, does not work");
     const none = { ...health, default_backend: "nope" };

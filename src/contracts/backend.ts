@@ -107,6 +107,13 @@ export interface Backend {
   /** The channel to the guest program, as users are told. */
   readonly executionMode: ExecutionMode;
   readonly capabilities: BackendCapabilities;
+  /** Each sandbox is a machine, and keeps the memory that it has touched. */
+  readonly isMachine?: boolean;
+  /**
+   * Whether a machine's processors are emulated. Then two of them wait for each other at every command, and one is the quicker machine for all but parallel
+   * work. May fetch what it takes to find out, as `probe`.
+   */
+  isEmulated?(options: PrepareOptions): Promise<boolean>;
   /** With less memory nothing starts; asked for, it is refused before anything is made. */
   readonly smallestMemMib?: number;
   /** Says whether it works here, proved by starting something. What that needs and is not there it may fetch. */

@@ -4,6 +4,7 @@ import type { Backend } from "../contracts/backend.ts";
 import type { BackendHealth, Health } from "../model/health.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { ReportProgress } from "../model/progress.ts";
+import { defaultLimits } from "../workspaces/default-limits.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
 import { defaultEnvironment } from "../workspaces/require-capabilities.ts";
 
@@ -37,7 +38,10 @@ export async function checkHealth(
         guarded_system: guardedSystem ?? false,
       };
       const hint = probe.hint ?? (await environmentHint(deps, backend));
-      return { name, ...probe, hint, limits: [...limits], capabilities };
+      // One that does not work cannot tell whether it would emulate.
+      const usual = await defaultLimits(probe.available ? backend : { isMachine: backend.isMachine === true }, config);
+      const default_limits = { vcpu_count: usual.vcpuCount, mem_mib: usual.memMib, pids: usual.pids };
+      return { name, ...probe, hint, limits: [...limits], default_limits, capabilities };
     }),
   );
   const chosen = asked ?? config.backend ?? DEFAULTS.backend;

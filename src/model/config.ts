@@ -17,8 +17,5 @@ export const DEFAULTS = {
   /** On a backend that cannot show folders of the host. */
   machine_environment: "debian:12",
   ttl_seconds: 3600,
-  vcpu_count: 1,
-  mem_mib: 2048,
-  pids: 512,
   exec_timeout_seconds: 30,
 } as const;

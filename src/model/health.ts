@@ -7,6 +7,12 @@ export interface LimitHealth {
   detail: string;
 }
 
+export interface DefaultLimits {
+  vcpu_count: number;
+  mem_mib: number;
+  pids: number;
+}
+
 export interface BackendHealth {
   name: string;
   available: boolean;
@@ -15,6 +21,8 @@ export interface BackendHealth {
   /** What to do about it when it does not work, or its default environment cannot be built; else null. */
   hint: string | null;
   limits: LimitHealth[];
+  /** What a workspace may use when nobody says. */
+  default_limits: DefaultLimits;
   /** What it can do beyond what every backend can. */
   capabilities: BackendCapabilityNames;
 }

@@ -1,17 +1,18 @@
 import { errnoOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
-import type { Backend } from "../contracts/backend.ts";
+import type { Backend, PrepareOptions } from "../contracts/backend.ts";
 import type { StoredSession, StoredWorkspace } from "../contracts/store.ts";
 import { type Config, DEFAULTS } from "../model/config.ts";
 import { failure } from "../model/error-codes.ts";
 import type { NetworkPolicy } from "../model/names.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { ReportProgress } from "../model/progress.ts";
+import { defaultLimits } from "./default-limits.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend, removeSandboxes, startSandbox } from "./sandbox.ts";
 import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";
-import { hostSize, requireLimits } from "./require-limits.ts";
+import { requireLimits } from "./require-limits.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { writeSession } from "./session.ts";
 
@@ -30,13 +31,14 @@ export async function createWorkspace(
   const config = deps.config();
   const backend = getBackend(deps, input.backend ?? config.backend ?? DEFAULTS.backend);
   const networkPolicy = checkNetworkPolicy(input.network_policy ?? "off");
-  const limits = chooseLimits(input, config, backend);
+  requireStated(input, config, backend);
   const { secrets, records } = await readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(
     input.environment ?? config.environment ?? defaultEnvironment(backend),
     context,
   );
   requireCapabilities(backend, { rootfs, ociRuntime: input.oci_runtime });
+  const limits = await chooseLimits(input, config, backend, context);
   const { tree, seed } = await deps.seeds.import(input.seed_path, { ...context, scope: input.read_scope });
   context.signal?.throwIfAborted();
   const stored: StoredWorkspace = {
@@ -141,23 +143,30 @@ export function checkNetworkPolicy(policy: NetworkPolicy): NetworkPolicy {
   });
 }
 
-export function chooseLimits(
-  input: Pick<OperationInput<"createWorkspace">, "vcpu_count" | "mem_mib">,
-  { limits }: Config,
-  backend: Backend,
-): StoredWorkspace["limits"] {
+type AskedLimits = Pick<OperationInput<"createWorkspace">, "vcpu_count" | "mem_mib">;
+
+/** What somebody has stated is judged before anything is made; what is left to the host fits it. */
+export function requireStated(input: AskedLimits, { limits }: Config, backend: Backend): void {
   if (limits?.disk_mib !== undefined) {
     throw failure("LIMIT_UNSUPPORTED", `Backend "${backend.name}" cannot limit the disk`, {
       hint: "Remove limits.disk_mib from config.yaml",
     });
   }
-  const chosen = {
-    vcpuCount: input.vcpu_count ?? limits?.vcpu_count ?? DEFAULTS.vcpu_count,
-    // Nobody asked for the default: on a small host it is all there is.
-    memMib: input.mem_mib ?? limits?.mem_mib ?? Math.min(DEFAULTS.mem_mib, hostSize().memMib),
-    pids: limits?.pids ?? DEFAULTS.pids,
-    diskMib: undefined,
-  };
-  requireLimits(backend, chosen);
+  requireLimits(backend, {
+    vcpuCount: input.vcpu_count ?? limits?.vcpu_count,
+    memMib: input.mem_mib ?? limits?.mem_mib,
+  });
+}
+
+export async function chooseLimits(
+  input: AskedLimits,
+  { limits }: Config,
+  backend: Backend,
+  { signal, progress }: PrepareOptions,
+): Promise<StoredWorkspace["limits"]> {
+  const stated = { ...limits, ...(input.vcpu_count !== undefined && { vcpu_count: input.vcpu_count }) };
+  const usual = await defaultLimits(backend, { limits: stated }, { signal, progress });
+  const chosen = { ...usual, memMib: input.mem_mib ?? usual.memMib };
+  requireLimits(backend, chosen); // a very small host
   return chosen;
 }

@@ -1,7 +1,9 @@
+import type { Backend } from "../contracts/backend.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { type CreateContext, blankWorkspace, bringUp, checkNetworkPolicy } from "./create-workspace.ts";
+import { defaultLimits } from "./default-limits.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { requireCapabilities } from "./require-capabilities.ts";
@@ -27,16 +29,18 @@ export async function moveWorkspace(
     });
   }
   const backend = getBackend(deps, input.backend ?? parent.backend);
-  const limits = {
-    ...parent.limits,
-    vcpuCount: input.vcpu_count ?? parent.limits.vcpuCount,
-    memMib: input.mem_mib ?? parent.limits.memMib,
-  };
-  requireLimits(backend, limits);
+  requireLimits(backend, { vcpuCount: input.vcpu_count, memMib: input.mem_mib });
   const given = await readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(input.environment ?? parent.environment, context);
   const ociRuntime = input.oci_runtime ?? (backend.name === parent.backend ? parent.ociRuntime : null);
   requireCapabilities(backend, { rootfs, ociRuntime, from: parent.workspaceId });
+  const usual = await inheritedLimits(parent, deps, backend, context);
+  const limits = {
+    ...usual,
+    vcpuCount: input.vcpu_count ?? usual.vcpuCount,
+    memMib: input.mem_mib ?? usual.memMib,
+  };
+  requireLimits(backend, limits);
   const child: StoredWorkspace = {
     ...parent,
     ...blankWorkspace(deps),
@@ -58,4 +62,18 @@ export async function moveWorkspace(
     (layers) => bringUp(deps, { ...child, layers }, secrets, context),
     context.signal,
   );
+}
+
+/** Limits that somebody chose go along; the usual ones of one backend become those of the other. */
+async function inheritedLimits(
+  { backend: before, limits }: StoredWorkspace,
+  deps: Dependencies,
+  backend: Backend,
+  { signal, progress }: CreateContext,
+): Promise<StoredWorkspace["limits"]> {
+  if (before === backend.name) return limits;
+  const config = deps.config();
+  const usual = await defaultLimits(getBackend(deps, before), config, { signal, progress });
+  const isUsual = (["vcpuCount", "memMib", "pids"] as const).every((name) => limits[name] === usual[name]);
+  return isUsual ? await defaultLimits(backend, config, { signal, progress }) : limits;
 }

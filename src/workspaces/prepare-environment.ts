@@ -3,7 +3,7 @@ import { DEFAULTS } from "../model/config.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { Prepared, PreparedStep } from "../model/prepared.ts";
 import type { ReportProgress } from "../model/progress.ts";
-import { chooseLimits } from "./create-workspace.ts";
+import { chooseLimits, requireStated } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { execCommand } from "./exec-command.ts";
 import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";
@@ -26,7 +26,7 @@ export async function prepareEnvironment(
   const config = deps.config();
   const backend = getBackend(deps, input.backend ?? config.backend ?? DEFAULTS.backend);
   const name = input.environment ?? config.environment ?? defaultEnvironment(backend);
-  const limits = chooseLimits({}, config, backend);
+  requireStated({}, config, backend);
   const { oci_runtime: ociRuntime } = input;
   const steps: PreparedStep[] = [];
   const step = async <Result>(step: PreparedStep["step"], work: () => Promise<Result>): Promise<Result> => {
@@ -39,7 +39,10 @@ export async function prepareEnvironment(
   };
   const rootfs = await step("environment", () => deps.environments.ensure(name, context));
   requireCapabilities(backend, { rootfs, ociRuntime });
-  await step("backend", async () => await backend.prepare?.(rootfs, limits, context));
+  await step("backend", async () => {
+    const limits = await chooseLimits({}, config, backend, context);
+    await backend.prepare?.(rootfs, limits, context);
+  });
   const create = { environment: name, backend: backend.name, oci_runtime: ociRuntime, ttl_seconds: TTL_SECONDS };
   const { workspace_id: id } = await step("create", () => workspaces.create(create, context));
   try {

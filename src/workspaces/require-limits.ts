@@ -1,17 +1,9 @@
-import { cpus, totalmem } from "node:os";
 import type { Backend, WallLimits } from "../contracts/backend.ts";
 import { failure } from "../model/error-codes.ts";
+import { hostSize, type HostSize } from "./host-size.ts";
 
-/** What limits are held against. */
-export interface HostSize {
-  readonly processors: number;
-  readonly memMib: number;
-}
-
-export const hostSize = (): HostSize => ({
-  processors: Math.max(1, cpus().length),
-  memMib: Math.floor(totalmem() / (1024 * 1024)),
-});
+/** What nobody has stated is nobody's mistake. */
+type Stated = { readonly [Name in "vcpuCount" | "memMib"]?: WallLimits[Name] | undefined };
 
 /**
  * Refuses limits that this host cannot give, before anything is made. A machine with more processors than the host takes minutes to boot, because they wait
@@ -20,7 +12,7 @@ export const hostSize = (): HostSize => ({
  */
 export function requireLimits(
   { name, smallestMemMib = 0 }: Pick<Backend, "name" | "smallestMemMib">,
-  { vcpuCount, memMib }: Pick<WallLimits, "vcpuCount" | "memMib">,
+  { vcpuCount = 1, memMib = smallestMemMib }: Stated,
   host: HostSize = hostSize(),
 ): void {
   if (vcpuCount > host.processors) {

@@ -122,7 +122,7 @@ describe("env prune and what the backend vm keeps", { timeout: 300_000 }, () => 
     await other.sdk.stopDaemon();
     expect((await pair.prune("vm")).sort()).toEqual([
       expect.stringMatching(/^disk of an environment, for machines \([0-9a-f]{12}\)$/),
-      "frozen machine of debian:12, 2048 MiB",
+      expect.stringMatching(/^frozen machine of debian:12, \d+ MiB$/),
     ]);
     expect([kept("templates"), kept("environments")]).toEqual([[], []]);
     expect(readdirSync(join(pair.cache, "vm/templates"))).toEqual([]); // nor locks

@@ -45,8 +45,9 @@ describe("G-15 limits", () => {
   });
 
   it("G-15 a workspace has no more cpu than it was given", async () => {
+    await using one = await box.at.sdk.workspace({ environment: "host", vcpu_count: 1 });
     const [used, wall] = (
-      await box.sh(
+      await one.exec(
         "for i in 1 2; do (timeout 1 sh -c 'while :; do :; done') & done; wait; cat /proc/self/stat > /dev/null; times | tail -1",
         { timeout_seconds: 30 },
       )

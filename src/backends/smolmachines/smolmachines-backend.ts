@@ -62,6 +62,7 @@ export interface SmolmachinesOptions {
 export class SmolmachinesBackend implements Backend {
   readonly name = "smolmachines";
   readonly executionMode = "guest_socket";
+  readonly isMachine = true;
   readonly capabilities = {
     hostFolders: false,
     ociRuntime: false,

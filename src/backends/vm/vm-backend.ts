@@ -54,6 +54,7 @@ export class VmBackend implements Backend {
   readonly name = "vm";
   readonly executionMode = "guest_serial";
   readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: true, guardedSystem: true };
+  readonly isMachine = true;
   /** With 64 the kernel finds no room to unpack what it starts from; with 96 it was seen to boot. */
   readonly smallestMemMib = 128;
   readonly #starter: MachineStarter;
@@ -64,6 +65,10 @@ export class VmBackend implements Backend {
   constructor(options: VmOptions) {
     this.#starter = new MachineStarter(options);
     this.#idMap = options.idMap;
+  }
+
+  async isEmulated(options: PrepareOptions): Promise<boolean> {
+    return (await this.#starter.tools(options)).acceleration.accelerator === "tcg";
   }
 
   async probe(_ociRuntime?: string, progress?: ReportProgress): Promise<BackendProbe> {

@@ -9,7 +9,7 @@ export const command = defineCommand({
   words: ["doctor"],
   summary: "Say what works on this host, and what to do about the rest",
   description:
-    "Tries every backend, and tells which works, which does not and why, and what to install. The first time, it fetches the kernel of virtual machines and boots one. Exits with 0 when the default backend works (CLOCHE_BACKEND, else the one in config.yaml, else container), else with 1.",
+    "Tries every backend, and tells which works, which does not and why, and what to install. DEFAULTS is what a workspace may use when nobody says. The first time, it fetches the kernel of virtual machines and boots one. Exits with 0 when the default backend works (CLOCHE_BACKEND, else the one in config.yaml, else container), else with 1.",
   positionals: [],
   options: {},
   examples: [
@@ -34,7 +34,7 @@ function formatHealth(health: Health, { colours, layout }: Pick<Context, "colour
   ]);
   const inset = { ...layout, width: width - 2, bold: (text: string) => text };
   const rows = health.backends.map(toRow);
-  const backends = formatTable(["  BACKEND", "LIMITS", "ALSO", "WHAT"], rows, inset);
+  const backends = formatTable(["  BACKEND", "LIMITS", "DEFAULTS", "ALSO", "WHAT"], rows, inset);
   const hints = health.backends.flatMap(({ name, hint }) =>
     hint === null ? [] : hangText(`${cyan("hint:")} `, "hint: ".length, escapeName(`${name}: ${hint}`), width),
   );
@@ -70,12 +70,15 @@ const CAPABILITIES = {
 } as const;
 
 /** Which limits hold, or why one does not, is in the JSON; here it is the list of those that do, where anything does. */
-function toRow({ name, available, detail, limits, capabilities }: BackendHealth): string[] {
+function toRow({ name, available, detail, limits, default_limits: usual, capabilities }: BackendHealth): string[] {
   const held = limits.filter(({ holds }) => holds).map((limit) => limit.name);
   const also = Object.entries(CAPABILITIES).flatMap(([key, words]) =>
     capabilities[key as keyof typeof CAPABILITIES] ? [words] : [],
   );
-  return [`${available ? "✓" : "✗"} ${name}`, available ? list(held) : "-", list(also), detail].map(escapeName);
+  const defaults = `${usual.vcpu_count} vcpu, ${usual.mem_mib} MiB`;
+  return [`${available ? "✓" : "✗"} ${name}`, available ? list(held) : "-", defaults, list(also), detail].map(
+    escapeName,
+  );
 }
 
 const list = (words: readonly string[]): string => (words.length === 0 ? "-" : words.join(", "));
