@@ -28,7 +28,7 @@
 #define STATUS_FD 3       /* pipe from the daemon: "B" once the socket is bound, "E message" on failure */
 #define PASSED_FD 3       /* the first that the wall finds: the listening socket, the layers, the lock on its ids, the commands' cgroup */
 #define MAX_PASSED (MAX_LAYERS + 5u)
-#define ABOVE_PASSED 200  /* for what must not get a number of theirs */
+#define ABOVE_PASSED (PASSED_FD + (int)MAX_PASSED) /* for what must not get a number of theirs; low, because a user may have few */
 #define SOCKET_NAME "guest.sock"
 #define MAX_CGROUPS 8
 

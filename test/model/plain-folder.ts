@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, lstatSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { removeTree } from "../../src/base/remove-tree.ts";
+import { removeModel } from "./remove-model.ts";
 import { printed, quoted, SHELL_PRELUDE, word } from "./shell-words.ts";
 import type { Member } from "./steps.ts";
 
@@ -83,10 +83,10 @@ export class PlainFolder {
   async attempt(script: string): Promise<boolean> {
     const copy = this.#copyOf(this.current);
     if (!run(copy, `set -e\n${script}`)) {
-      await removeTree(copy);
+      await removeModel(copy);
       return false;
     }
-    await removeTree(this.current);
+    await removeModel(this.current);
     renameSync(copy, this.current);
     return true;
   }
@@ -102,7 +102,7 @@ export class PlainFolder {
 
   async forget(name: string): Promise<void> {
     this.#saved.delete(name);
-    await removeTree(this.#folder(`saved-${name}`));
+    await removeModel(this.#folder(`saved-${name}`));
   }
 
   async forgetAll(): Promise<void> {
@@ -110,13 +110,13 @@ export class PlainFolder {
   }
 
   async restore(name: string | undefined): Promise<void> {
-    await removeTree(this.current);
+    await removeModel(this.current);
     this.#copy(this.#folder(name === undefined ? "baseline" : `saved-${name}`), this.current);
   }
 
   /** By a folder that is the model's from here on. */
   async replace(folder: string): Promise<void> {
-    await removeTree(this.current);
+    await removeModel(this.current);
     renameSync(folder, this.current);
   }
 
@@ -134,8 +134,8 @@ export class PlainFolder {
     const before = tree();
     run(work, script);
     const patch = git("diff", before, tree());
-    await removeTree(work);
-    await removeTree(`${work}.git`);
+    await removeModel(work);
+    await removeModel(`${work}.git`);
     return patch === "" || /^Binary files /m.test(patch) ? undefined : `${patch}\n`;
   }
 
@@ -156,7 +156,7 @@ export class PlainFolder {
       if (status !== 0) throw new Error(`git does not take the patch of the diff: ${stderr}`);
       return lookAt(copy);
     } finally {
-      await removeTree(copy);
+      await removeModel(copy);
     }
   }
 

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ClocheError } from "../../src/base/errors.ts";
-import { removeTree } from "../../src/base/remove-tree.ts";
 import type { Cloche } from "../../src/sdk/cloche.ts";
+import { removeModel } from "./remove-model.ts";
 import {
   changesBetween,
   differences,
@@ -65,7 +65,7 @@ export class Player implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#sdk.deleteWorkspace(this.#id);
-    await removeTree(this.#folder);
+    await removeModel(this.#folder);
   }
 
   /** Throws when the workspace is not what the folder is. */
@@ -151,7 +151,7 @@ export class Player implements AsyncDisposable {
     const done = await this.#model.attempt(putScript(dest, members, many));
     const call = this.#sdk.pushWorkspaceSync(this.#id, source, dest === "" ? {} : { dest: utf8(dest) });
     await agree(done, call, ["FILE_WRONG_TYPE", "FILE_FAILED"]);
-    await removeTree(source);
+    await removeModel(source);
   }
 
   async #snapshot(name: string, wantsLive: boolean): Promise<void> {
@@ -187,7 +187,7 @@ export class Player implements AsyncDisposable {
       if (before !== undefined) await this.#model.replace(before);
       return;
     }
-    if (before !== undefined) await removeTree(before);
+    if (before !== undefined) await removeModel(before);
     await this.#goOnWith(made.workspace_id);
   }
 
@@ -219,8 +219,8 @@ export class Player implements AsyncDisposable {
     mkdirSync(folder, { mode: 0o755 });
     execFileSync("tar", ["-xf", tar, "-C", folder, "--same-permissions"]);
     tell("the disk of a stopped workspace", differences(exported(picture), lookAt(join(folder, "workspace"))));
-    await removeTree(tar);
-    await removeTree(folder);
+    await removeModel(tar);
+    await removeModel(folder);
   }
 
   async #export(path: string): Promise<void> {
@@ -233,12 +233,12 @@ export class Player implements AsyncDisposable {
     const below = path === "" ? whole : picturesBelow(whole, path);
     const output = this.#new("export");
     const closed = hasClosed(below) || (path !== "" && hasClosed(new Map([["", whole.get(path) as Seen]])));
-    await agree(!closed, this.#sdk.exportWorkspace(this.#id, utf8(path) || ".", { output_path: output }), [
+    await agree(!closed, this.#sdk.exportWorkspace(this.#id, utf8(path) || ".", { output_path: output, links: "keep" }), [
       "FILE_FAILED",
     ]);
     if (closed) return;
     tell(`the export of "${path}"`, differences(exported(below), lookAt(output, "root")));
-    await removeTree(output);
+    await removeModel(output);
   }
 
   async #diff(): Promise<void> {

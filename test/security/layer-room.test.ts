@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, statfsSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -42,7 +42,6 @@ describe("G-15 a layer does not take the last of the host's disk", () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "cl-lr-"));
-    chmodSync(folder, 0o755);
     disk = join(folder, "disk");
     mkdirSync(disk);
     execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m,nr_inodes=${NAMES},mode=755`, "tmpfs", disk]);
