@@ -1,6 +1,25 @@
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 
+// Against hanging: on two cores, beside others, many of them take long.
+const PATIENCE = { testTimeout: 120_000, hookTimeout: 180_000 };
+
+/**
+ * Beside no other test: they fill the machine, time what it does, or look at what all sandboxes of it share.
+ */
+const ALONE = [
+  "test/e2e/{many,package,prune}.test.ts",
+  "test/security/{bounded-daemon,limits,mcp-flood,shared-counts}.test.ts",
+];
+
+/** Waits most of the time for a sandbox, so that more of them go on than there are processors. Each has a home of its own. */
+const BESIDE_OTHERS = {
+  globalSetup: ["test/helpers/global-setup.ts"],
+  maxWorkers: 3,
+  sequence: { groupOrder: 1 },
+  ...PATIENCE,
+};
+
 export default defineConfig({
   test: {
     projects: [
@@ -8,20 +27,22 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/repo/**/*.test.ts"],
-          // Many start processes, or try thousands of inputs: against hanging, on a machine that is busy.
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          ...PATIENCE,
+        },
+      },
+      {
+        test: {
+          name: "parity",
+          include: ["test/parity/**/*.test.ts"],
+          ...BESIDE_OTHERS,
         },
       },
       {
         test: {
           name: "sandbox",
           include: ["test/{e2e,security,guest,model}/**/*.test.ts"],
-          exclude: ["test/guest/emulated/**"],
-          globalSetup: ["test/helpers/global-setup.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
+          exclude: ["test/guest/emulated/**", ...ALONE],
+          ...BESIDE_OTHERS,
         },
       },
       {
@@ -34,22 +55,18 @@ export default defineConfig({
             "test/guest/emulated/*.test.ts",
           ],
           env: { CLOCHE_TEST_GUEST: resolve("test/guest/emulated/arm64-guest") },
+          ...BESIDE_OTHERS,
           globalSetup: ["test/helpers/emulated-setup.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
         },
       },
       {
         test: {
-          name: "parity",
-          include: ["test/parity/**/*.test.ts"],
+          name: "alone",
+          include: ALONE,
           globalSetup: ["test/helpers/global-setup.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          // A backend waits most of the time: two side by side, each with a home of its own, and beside no other test.
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+          ...PATIENCE,
         },
       },
     ],
