@@ -8,6 +8,7 @@
 #include "cover.h"
 #include "emulator.h"
 #include "enter.h"
+#include "gate_keeper.h"
 #include "init.h"
 #include "layer_stream.h"
 #include "lodge.h"
@@ -25,6 +26,7 @@ int main(int argc, char **argv) {
   if (argc >= 2 && strcmp(argv[1], "enter") == 0) return enter_main(argc - 1, argv + 1);
   if (argc >= 2 && strcmp(argv[1], "bridge") == 0) return bridge_main(argc - 1, argv + 1);
   if (argc >= 2 && strcmp(argv[1], "wall") == 0) return wall_main(argc - 1, argv + 1);
+  if (argc >= 2 && strcmp(argv[1], "gate-keeper") == 0) return gate_keeper_main(argc - 1, argv + 1);
   if (argc >= 2 && strcmp(argv[1], "copy-layer") == 0) return copy_layer_main(argc - 1, argv + 1);
   if (argc >= 2 && strcmp(argv[1], "remove") == 0) return remove_tree_main(argc - 1, argv + 1);
   if (argc >= 2 && strcmp(argv[1], "cover") == 0) return cover_main(argc - 1, argv + 1);
@@ -37,6 +39,6 @@ int main(int argc, char **argv) {
     puts("cloche-guest " VERSION);
     return 0;
   }
-  complain("Usage: cloche-guest init|machine|emulator|mapped|enter|wall|cover|copy-layer|copy-content|remove|layer-pack|layer-unpack|lodge|bridge|--version");
+  complain("Usage: cloche-guest init|machine|emulator|mapped|enter|wall|gate-keeper|cover|copy-layer|copy-content|remove|layer-pack|layer-unpack|lodge|bridge|--version");
   return 2;
 }
