@@ -166,8 +166,6 @@ int gate_keeper_main(int argc, char **argv) {
     fail_usage("usage: cloche-guest gate-keeper --directory PATH -- PROGRAM [ARGUMENT...]");
   launcher_status = fcntl(STATUS_FD, F_DUPFD_CLOEXEC, ABOVE_PASSED);
   program = argv + 4;
-  /* SECURITY: what a gate was told is not for other programs of the user to read (G-28) */
-  (void)prctl(PR_SET_DUMPABLE, 0);
   prctl(PR_SET_NAME, "cloche-keeper");
   enter_folder(argv[2]);
   record_own_pid(RECORD);
