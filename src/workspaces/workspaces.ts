@@ -1,13 +1,16 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
+import type { Door } from "../model/door.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult } from "../model/exec.ts";
+import type { DoorReport } from "../model/gate-control.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { WorkspaceReset } from "../model/snapshot.ts";
 import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
 import { attachCommand, type AttachRequest } from "./adopt-commands.ts";
 import { type CreateContext, createWorkspace } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { moveDoors, setDoors } from "./doors.ts";
 import { type ExecContext, type ExecRequest, execCommand } from "./exec-command.ts";
 import { Expiry } from "./expiry.ts";
 import { forkWorkspace } from "./fork-workspace.ts";
@@ -32,6 +35,8 @@ import { Turns } from "./turns.ts";
 import { WorkspaceRecords } from "./workspace-records.ts";
 
 type CallContext = Omit<CreateContext, "onLost">;
+/** `withDoors`: the fork has the parent's. */
+type ForkContext = CallContext & { readonly withDoors?: boolean | undefined };
 
 /** The workspaces of one installation: their life from creation to removal. */
 export class Workspaces extends WorkspaceRecords {
@@ -78,7 +83,7 @@ export class Workspaces extends WorkspaceRecords {
     });
   }
 
-  async fork(input: OperationInput<"forkWorkspace">, context: CallContext): Promise<Workspace> {
+  async fork(input: OperationInput<"forkWorkspace">, context: ForkContext): Promise<Workspace> {
     const { workspaceId } = this.find(input.workspace_id);
     return await this.turns.take(workspaceId, async () => {
       const secrets = this.#running.secretsOf(workspaceId);
@@ -86,6 +91,7 @@ export class Workspaces extends WorkspaceRecords {
       const onLost = this.#running.lost;
       const live = await forkWorkspace(this.deps, parent, input, secrets, { ...context, onLost });
       await this.#running.takeUpSession(live);
+      await this.#moveDoors(live);
       return this.#made(live);
     });
   }
@@ -103,6 +109,7 @@ export class Workspaces extends WorkspaceRecords {
         letGo: () => this.#running.letGo(workspaceId, "the workspace was reset", { discard: true }),
       });
       await this.#running.takeUpSession(live);
+      await this.#moveDoors(live);
       this.#running.add(live);
       const { resetCount } = this.find(workspaceId);
       return { workspace_id: workspaceId, reset_count: resetCount, workspace_reset: { snapshot_name: snapshot } };
@@ -123,6 +130,7 @@ export class Workspaces extends WorkspaceRecords {
       await this.#running.letGo(workspaceId, "the workspace was stopped");
       await haltSandbox(this.deps, this.find(workspaceId)); // also one that does not answer
       await this.#running.endSession(workspaceId, "stopped");
+      await moveDoors(this.deps, this.find(workspaceId), undefined);
       this.deps.store.updateWorkspace(workspaceId, { wall: null });
       return this.status(workspaceId);
     });
@@ -143,8 +151,22 @@ export class Workspaces extends WorkspaceRecords {
         wall: live.wall.record,
         lastActivityAt: now,
       });
+      await this.#moveDoors(live);
       return this.#made(live);
     });
+  }
+
+  /** What the workspace has as doors from now on, in every sandbox that it gets. Tells which are open. */
+  async setDoors(id: string, doors: readonly Door[]): Promise<readonly DoorReport[]> {
+    const { workspaceId } = this.find(id);
+    return await this.turns.take(workspaceId, () =>
+      setDoors(this.deps, this.find(workspaceId), this.#running.find(workspaceId)?.wall, doors),
+    );
+  }
+
+  /** The doors as its gate told last. */
+  doorsOf(id: string): readonly DoorReport[] {
+    return this.deps.gates.reports(this.find(id).workspaceId);
   }
 
   /** Looks at the files of a stopped workspace: a sandbox in which nothing but the guest program runs. */
@@ -198,6 +220,7 @@ export class Workspaces extends WorkspaceRecords {
   async close(): Promise<void> {
     this.#expiry.stop();
     this.deps.journal.flush();
+    this.deps.gates.close();
     await this.#running.release();
   }
 
@@ -215,6 +238,10 @@ export class Workspaces extends WorkspaceRecords {
     });
   }
 
+  async #moveDoors({ workspaceId, wall }: LiveWorkspace): Promise<void> {
+    await moveDoors(this.deps, this.find(workspaceId), wall);
+  }
+
   #made(live: LiveWorkspace): Workspace {
     this.#running.add(live);
     this.#expiry.schedule();
@@ -229,6 +256,7 @@ export class Workspaces extends WorkspaceRecords {
         return;
       }
       await removeSandboxes(this.deps, stored, stored.generation);
+      if (stored.doors.length === 0) await this.deps.gates.end(workspaceId);
       if (stored.state === "stopped") await haltSandbox(this.deps, stored);
       if (stored.state !== "started") return;
       const directory = sandboxDirectory(this.deps.home, stored);
@@ -237,6 +265,8 @@ export class Workspaces extends WorkspaceRecords {
         this.#running.lost(workspaceId, "the sandbox ended while no daemon was running");
         return;
       }
+      // Its gate went on by itself, and nobody has to wait until it is known again.
+      void this.turns.take(workspaceId, () => moveDoors(this.deps, stored, wall));
       await this.#running.adopt(stored, wall);
     } catch (error) {
       this.deps.log.warn("could not take up a workspace", { workspaceId, error: String(error) });

@@ -20,6 +20,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   backends: 4,
   environments: 4,
   gate: 4,
+  "gate-processes": 4,
   store: 4,
   seeds: 4,
   providers: 4,
@@ -37,6 +38,7 @@ const LAYERS: Readonly<Record<string, number>> = {
 
 /** Narrower than the layers: a client knows the wire, and a surface knows the client. */
 const ONLY: Readonly<Record<string, readonly string[]>> = {
+  gate: ["base", "model", "policy", "guest"],
   sdk: ["base", "model"],
   hosts: ["base", "model", "policy"],
   cli: ["base", "model", "sdk", "hosts", "mcp"],
@@ -154,6 +156,8 @@ describe("refusal()", () => {
     ["sdk", "contracts"],
     ["cli", "daemon"],
     ["daemon", "mcp"],
+    ["gate", "contracts"],
+    ["gate-processes", "gate"],
     ["mcp", "daemon"],
     ["mcp", "cli"],
     ["mcp", "use-cases"],
