@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DockerEngine } from "../helpers/docker-engine.ts";
 import { DoorsInstallation, EchoServer } from "../helpers/doors.ts";
@@ -14,6 +15,9 @@ interface BackendUnderTest {
   /** Variables of the installation, and what ends what stands behind them. */
   readonly surroundings: () => Promise<{ env: NodeJS.ProcessEnv; end: () => Promise<void> }>;
 }
+
+/** What is on its way when the daemon is killed: before its keeper was started, while it starts, while the gate does, and after. */
+const KILLED_AFTER_MS = [0, 5, 10, 20, 40, 80, 160];
 
 const NOTHING = { env: {}, end: () => Promise.resolve() };
 const BACKENDS: readonly BackendUnderTest[] = [
@@ -159,6 +163,23 @@ describe.each(BACKENDS)("doors of a workspace, backend $backend", ({ backend, su
     expect(await at.knock(id, ECHO)).toBe("hello");
     expect(gates()).toHaveLength(2);
   });
+
+  if (backend === "container")
+    it.each(KILLED_AFTER_MS)(
+      "leave nothing of a daemon that was killed %i ms after they were asked for",
+      async (ms) => {
+        const other = await create();
+        const asked = at.setDoors(other, [{ port: ECHO, to: echo.to }]).catch(() => undefined);
+        await sleep(ms);
+        await at.killDaemon();
+        await asked;
+        const isWanted = (await at.doorsRecorded(other)) > 0;
+        if (isWanted) await eventually(async () => expect(await at.knock(other, ECHO)).toBe("hello"));
+        expect(gates()).toHaveLength(isWanted ? 4 : 2);
+        await at.sdk.deleteWorkspace(other);
+        await eventually(() => expect(gates()).toHaveLength(2));
+      },
+    );
 
   it("leave nothing when they are closed, or their workspace is deleted, by whichever daemon", async () => {
     expect(await at.setDoors(id, [])).toEqual([]);

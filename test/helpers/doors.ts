@@ -30,6 +30,11 @@ export class DoorsInstallation {
     return (await this.#ask("doorsOf", { id })) as DoorReport[];
   }
 
+  /** How many the store has. */
+  async doorsRecorded(id: string): Promise<number> {
+    return (await this.#ask("doorsRecorded", { id })) as number;
+  }
+
   async forkWithDoors(id: string): Promise<string> {
     return ((await this.#ask("fork", { id })) as { workspace_id: string }).workspace_id;
   }

@@ -11,7 +11,7 @@ import { FrameDecoder, encodeFrame } from "../../src/guest/codec.ts";
 import { GUEST, GUEST_STREAM_BIT, HOST } from "../../src/guest/frame-types.ts";
 import { helloPayload, pack } from "../guest/fake-guest.ts";
 import { DoorsInstallation, EchoServer } from "../helpers/doors.ts";
-import { Installation, PROJECT, eventually } from "../helpers/installation.ts";
+import { Installation, PROJECT, eventually, processesNaming } from "../helpers/installation.ts";
 
 const PORT = 7001;
 const MOST_MIB = 250;
@@ -41,7 +41,7 @@ describe("G-28 the gate of a sandbox", () => {
   it("G-28 has a bounded number of connections, however many a sandbox opens, and serves on", async () => {
     const before = at.gate(id);
     echo.connections = 0;
-    const program = `use IO::Socket::INET; my @all;
+    const program = `use IO::Socket::INET; my @all; $SIG{PIPE} = "IGNORE";
       for (1..1200) { my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => ${PORT}); if ($s) { print $s "x" x 70000; push @all, $s } }
       sleep 2; print scalar(@all);`;
     const { stdout } = await at.sdk.execWorkspace(id, { command: ["perl", "-e", program], timeout_seconds: 50 });
@@ -131,6 +131,25 @@ describe("G-28 the gate of a guest program that was taken over", () => {
     const keeper = readFileSync(join(home, "workspaces", ID, "gate/gate.pid"), "utf8").split(" ")[0] ?? "";
     return Number(readFileSync(`/proc/${keeper}/task/${keeper}/children`, "utf8").trim());
   };
+
+  it("G-28 ends when the folder of its workspace is removed by whoever knows nothing of it", async () => {
+    const to = { kind: "unix", path: join(home, "nobody.sock") } as const;
+    await gates.serve(ID, { guestSocket: null, doors: [{ port: PORT, to }] });
+    expect(processesNaming(home)).toHaveLength(2);
+    gates.close();
+    await removeTree(join(home, "workspaces", ID));
+    await eventually(() => expect(processesNaming(home)).toEqual([]));
+  });
+
+  it("G-28 is one, also when a second is started beside it", async () => {
+    const to = { kind: "unix", path: join(home, "nobody.sock") } as const;
+    const wanted = { guestSocket: null, doors: [{ port: PORT, to }] };
+    const other = createGates({ home, program: join(PROJECT, "dist/gate/main.js"), log: silentLog });
+    const told = await Promise.all([gates.serve(ID, wanted), other.serve(ID, wanted)]);
+    expect(told[0]).toEqual(told[1]);
+    expect(processesNaming(home)).toHaveLength(2);
+    other.close();
+  });
 
   const flood = (socket: Socket, door: number): void => {
     socket.pause(); // it takes no answer
