@@ -14,7 +14,7 @@ const LOG_TAIL_BYTES = 1000;
 const END_PATIENCE_MS = 5000;
 /** The kernel tells nobody but the parent. */
 const LOOK_AGAIN_MS = 5;
-/** SECURITY: a gate that a sandbox has found a way to fill ends, and its keeper starts it again (G-28). */
+/** Beyond that it ends, and its keeper starts it again. */
 const HEAP_MIB = 192;
 
 const gateFolder = (home: string, workspaceId: string): string => join(workspaceDirectory(home, workspaceId), "gate");

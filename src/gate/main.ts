@@ -3,7 +3,7 @@ import { openGateLog } from "./gate-log.ts";
 import { runGate } from "./gate.ts";
 
 /** The gate as a process, which `cloche-guest gate-keeper` starts. Its argument is for readers of a list of processes. */
-const log = openGateLog();
+const log = openGateLog(2);
 process.on("uncaughtException", (error) => {
   // What state it is in is unknown: it ends, and its keeper starts it again.
   log.error("uncaught exception", { error: error.stack ?? messageOf(error) });
