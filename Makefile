@@ -2,10 +2,12 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-GUEST := build/guest/cloche-guest
+# The guest program and its hash, for this machine's processor and for all that the package has.
+GUEST := build/guest/$(if $(filter aarch64,$(shell uname -m)),arm64,x64)/SHA256SUMS
+ALL_GUESTS := build/guest/x64/SHA256SUMS build/guest/arm64/SHA256SUMS
 SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts')
 
-.PHONY: help setup build check test torture demo bench clean
+.PHONY: help setup build package check test torture demo bench clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 30
@@ -15,9 +17,13 @@ setup: ## Install what is missing to build and run
 
 build: setup $(GUEST) dist/.built ## Build the guest program and the package
 
-$(GUEST): $(wildcard guest/*.c guest/*.h guest/*/*.c) guest/Makefile
-	@echo "Building the guest program" >&2
-	@$(MAKE) --no-print-directory -j2 -C guest
+package: build ## Build what the package has besides: the guest program for other processors
+	@scripts/setup --package
+	@$(MAKE) --no-print-directory -s $(ALL_GUESTS)
+
+build/guest/%/SHA256SUMS: $(wildcard guest/*.c guest/*.h guest/*/*.c) guest/Makefile
+	@echo "Building the guest program for $*" >&2
+	@$(MAKE) --no-print-directory -j2 -C guest ARCH=$*
 	@touch $@
 
 dist/.built: $(SOURCES) scripts/bundle-mcp.mjs package.json tsconfig.json tsconfig.build.json node_modules/.package-lock.json
@@ -40,7 +46,7 @@ check: build ## Types, lint and format
 
 test: ## Set up what the tests need, check, and run them all
 	@scripts/setup --tests
-	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory check package
 	@scripts/run-tests
 
 torture: ## Play random steps on workspaces beside plain folders (STEPS, SEED, BACKEND=container,docker,vm)

@@ -1,25 +1,23 @@
-// A failing test, repaired in a workspace: run it with `node examples/sdk.mjs` after `make build`.
+// A failing test, repaired in a workspace: run it with `node examples/sdk.mjs` after `make build`. In TypeScript, `await using` deletes the workspace.
 import { Cloche } from "cloche";
 
 const cloche = new Cloche();
-const { workspace_id: id } = await cloche.createWorkspace({ seed_path: "examples/demo-project", name: "fix" });
+const ws = await cloche.workspace({ seed_path: "examples/demo-project", name: "fix" });
 try {
-  const failing = await cloche.execWorkspace(id, { command: "sh test.sh", timeout_seconds: 60 });
+  const failing = await ws.exec("sh test.sh", { timeout_seconds: 60 });
   console.log(failing.stdout, `exit ${failing.exit_code}`);
 
-  const { content } = await cloche.readWorkspaceFile(id, "slug.sh");
-  await cloche.writeWorkspaceFile(id, "slug.sh", {
-    text: content.replace("tr ' ' '-'", "tr -cs 'a-z0-9\\n' '-' | sed 's,-$,,'"),
-  });
+  const { content } = await ws.files.read("slug.sh");
+  await ws.files.write("slug.sh", content.replace("tr ' ' '-'", "tr -cs 'a-z0-9\\n' '-' | sed 's,-$,,'"));
 
-  for await (const event of cloche.streamWorkspace(id, { command: ["sh", "test.sh"] })) {
+  for await (const event of ws.stream(["sh", "test.sh"])) {
     if (event.type === "stdout") process.stdout.write(event.data);
     if (event.type === "exit") console.log(`exit ${event.exit_code}`);
   }
 
-  const { patch } = await cloche.diffWorkspace(id);
+  const { patch } = await ws.diff();
   console.log(patch); // `git apply` takes it
 } finally {
-  await cloche.deleteWorkspace(id);
+  await ws.delete();
   await cloche.close();
 }

@@ -6,7 +6,9 @@
 #include "copy_file.h"
 #include "launcher.h"
 
-int copy_content_main(void) {
+int copy_content_main(int argc, char **argv) {
+  (void)argc;
+  (void)argv;
   struct stat st;
   uint64_t bytes;
   if (!copy_content(STDIN_FILENO, STDOUT_FILENO, &st, &bytes)) fail("cannot copy");

@@ -92,7 +92,7 @@ static void mount_sandbox(const struct lodge_options *o, const struct lodging *l
   if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0) fail("cannot mount /proc");
   for (size_t i = 0; i < l->layer_count; i++) lowers[i] = l->layers[l->layer_count - 1 - i];
   lowers[l->layer_count] = l->baseline;
-  overlay_mount(lowers, l->layer_count + 1, l->upper, l->work, WORKSPACE);
+  overlay_mount(lowers, l->layer_count + 1, l->upper, l->work, "", WORKSPACE);
   mount_memory("/tmp", 01777, o->memory_bytes);
   mount_memory("/run", 0755, o->memory_bytes);
   mount_memory("/dev/shm", 01777, o->memory_bytes);

@@ -271,7 +271,9 @@ static void choose_memory(void) {
   if (sysinfo(&info) == 0) memory_bytes = (unsigned long long)info.totalram * info.mem_unit / 2;
 }
 
-int machine_main(void) {
+int machine_main(int argc, char **argv) {
+  (void)argc;
+  (void)argv;
   static char line[LINE_BYTES];
   struct sigaction action = {.sa_handler = on_child, .sa_flags = SA_RESTART};
   if (getpid() != 1) fail_usage("only the first process of a machine does this");

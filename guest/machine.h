@@ -2,6 +2,6 @@
 #ifndef CLOCHE_MACHINE_H
 #define CLOCHE_MACHINE_H
 
-int machine_main(void);
+int machine_main(int argc, char **argv);
 
 #endif

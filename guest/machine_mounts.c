@@ -84,7 +84,7 @@ static void close_all(const int *fds, size_t count) {
 /* Over the layers, from the top down, and the folders `upper` and `work` of the disk. */
 static void mount_over(const int *lowers, size_t count, const char *upper, const char *work, const char *target) {
   int writable[2] = {open_folder(upper), open_folder(work)};
-  overlay_mount(lowers, count, writable[0], writable[1], target);
+  overlay_mount(lowers, count, writable[0], writable[1], "", target);
   close_all(writable, 2);
   close_all(lowers, count);
 }

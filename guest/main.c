@@ -15,30 +15,59 @@
 #include "machine.h"
 #include "mapped.h"
 #include "remove_tree.h"
+#include "role.h"
+#include "starter.h"
+#include "sync_folder.h"
 #include "wall.h"
 
 #define VERSION "0.1.0"
 
+static const struct role {
+  const char *name;
+  int (*main)(int argc, char **argv);
+} roles[] = {
+    {"init", init_main},
+    {"machine", machine_main},
+    {"emulator", emulator_main},
+    {"mapped", mapped_main},
+    {"enter", enter_main},
+    {"wall", wall_main},
+    {"gate-keeper", gate_keeper_main},
+    {"cover", cover_main},
+    {"copy-layer", copy_layer_main},
+    {"copy-content", copy_content_main},
+    {"remove", remove_tree_main},
+    {"layer-pack", layer_pack_main},
+    {"layer-unpack", layer_unpack_main},
+    {"lodge", lodge_main},
+    {"bridge", bridge_main},
+    {"sync", sync_folder_main},
+    {"starter", starter_main},
+};
+
+int role_play(int argc, char **argv) {
+  for (size_t i = 0; argc > 0 && i < sizeof roles / sizeof *roles; i++) {
+    if (strcmp(argv[0], roles[i].name) == 0) return roles[i].main(argc, argv);
+  }
+  return ROLE_UNKNOWN;
+}
+
+static void complain_of_usage(void) {
+  char names[256] = "";
+  for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+    size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s|", roles[i].name);
+  }
+  complain("Usage: cloche-guest %s--version", names);
+}
+
 int main(int argc, char **argv) {
-  if (argc >= 2 && strcmp(argv[1], "init") == 0) return init_main(argc - 1, argv + 1);
-  if (argc >= 2 && strcmp(argv[1], "emulator") == 0) return emulator_main(argc - 1, argv + 1);
-  if (argc >= 2 && strcmp(argv[1], "mapped") == 0) return mapped_main(argc - 1, argv + 1);
-  if (argc >= 2 && strcmp(argv[1], "enter") == 0) return enter_main(argc - 1, argv + 1);
-  if (argc >= 2 && strcmp(argv[1], "bridge") == 0) return bridge_main(argc - 1, argv + 1);
-  if (argc >= 2 && strcmp(argv[1], "wall") == 0) return wall_main(argc - 1, argv + 1);
-  if (argc >= 2 && strcmp(argv[1], "gate-keeper") == 0) return gate_keeper_main(argc - 1, argv + 1);
-  if (argc >= 2 && strcmp(argv[1], "copy-layer") == 0) return copy_layer_main(argc - 1, argv + 1);
-  if (argc >= 2 && strcmp(argv[1], "remove") == 0) return remove_tree_main(argc - 1, argv + 1);
-  if (argc >= 2 && strcmp(argv[1], "cover") == 0) return cover_main(argc - 1, argv + 1);
-  if (argc == 2 && strcmp(argv[1], "copy-content") == 0) return copy_content_main();
-  if (argc >= 2 && strcmp(argv[1], "lodge") == 0) return lodge_main(argc - 1, argv + 1);
-  if (argc >= 2 && strcmp(argv[1], "layer-pack") == 0) return layer_pack_main(argc - 1, argv + 1);
-  if (argc >= 2 && strcmp(argv[1], "layer-unpack") == 0) return layer_unpack_main(argc - 1, argv + 1);
-  if (argc == 2 && strcmp(argv[1], "machine") == 0) return machine_main();
   if (argc == 2 && strcmp(argv[1], "--version") == 0) {
     puts("cloche-guest " VERSION);
     return 0;
   }
-  complain("Usage: cloche-guest init|machine|emulator|mapped|enter|wall|gate-keeper|cover|copy-layer|copy-content|remove|layer-pack|layer-unpack|lodge|bridge|--version");
+  int code = role_play(argc - 1, argv + 1);
+  if (code != ROLE_UNKNOWN) return code;
+  complain_of_usage();
   return 2;
 }

@@ -17,6 +17,11 @@
 #include "launcher.h"
 
 #define MOUNT_OPTIONS 4096 /* the kernel takes one page */
+/*
+ * The kernel writes out the whole file system of an overlay's upper layer when the overlay goes, and whoever ends the sandbox waits for it, also for what
+ * others have written. A reset and a delete throw the layer away; a stop writes it out by itself: see sync_folder.c.
+ */
+#define VOLATILE ",volatile"
 
 static int open_if_given(const char *path) { return path ? open_path(path) : -1; }
 
@@ -32,6 +37,30 @@ static void open_layers(struct stage_layers *s) {
   s->door = open_if_given(s->door_path);
 }
 
+/*
+ * The kernel leaves this mark in a work folder, and mounts nothing over it again, because the files might be incomplete after a crash of the host. A stop has
+ * written them out; after a crash they are all that is left.
+ */
+static void forget_mark(const char *work) {
+  static const char *const folders[] = {"work", "work/incompat", "work/incompat/volatile"};
+  char path[64];
+  for (size_t i = 0; i < 3; i++) {
+    snprintf(path, sizeof path, "%s/%s", work, folders[i]);
+    if (chmod(path, 0700) < 0 && errno == ENOENT) return;
+  }
+  snprintf(path, sizeof path, "%s/work/incompat/volatile/dirty", work);
+  unlink(path);
+  for (size_t i = 2; i > 0; i--) {
+    snprintf(path, sizeof path, "%s/%s", work, folders[i]);
+    if (rmdir(path) < 0) fail("cannot remove %s", path);
+  }
+}
+
+void stage_forget_marks(void) {
+  forget_mark("root/work");
+  forget_mark("workspace/work");
+}
+
 void stage_open(struct stage_layers *s) {
   if (!s->opened) open_layers(s);
   s->guest = open(s->guest_path, O_RDONLY | O_CLOEXEC);
@@ -42,15 +71,15 @@ static void make_folder(const char *path) {
   if (mkdir(path, 0755) < 0) fail("cannot make %s", path);
 }
 
-void overlay_mount(const int *lowers, size_t lower_count, int upper, int work, const char *target) {
+void overlay_mount(const int *lowers, size_t lower_count, int upper, int work, const char *more, const char *target) {
   char options[MOUNT_OPTIONS] = "lowerdir=";
   size_t used = strlen(options);
   for (size_t i = 0; i < lower_count && used < sizeof options; i++) {
     used += (size_t)snprintf(options + used, sizeof options - used, "%s/proc/self/fd/%d", i ? ":" : "", lowers[i]);
   }
   if (used < sizeof options) {
-    used += (size_t)snprintf(options + used, sizeof options - used, ",upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d,userxattr",
-                             upper, work);
+    used += (size_t)snprintf(options + used, sizeof options - used, ",upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d,userxattr%s",
+                             upper, work, more);
   }
   if (used >= sizeof options) {
     errno = E2BIG;
@@ -64,7 +93,7 @@ static void mount_workspace(const struct stage_layers *s) {
   for (size_t i = 0; i < s->layer_count; i++) lowers[i] = s->layers[s->layer_count - 1 - i];
   lowers[s->layer_count] = s->baseline;
   make_folder(STAGE "/workspace");
-  overlay_mount(lowers, s->layer_count + 1, s->upper, s->work, STAGE "/workspace");
+  overlay_mount(lowers, s->layer_count + 1, s->upper, s->work, VOLATILE, STAGE "/workspace");
 }
 
 static void bind_folder(int fd, const char *target) {
@@ -136,7 +165,7 @@ void stage_make(void) {
 
 void stage_mount(const struct stage_layers *s) {
   make_folder(STAGE "/root");
-  overlay_mount(&s->root, 1, s->root_upper, s->root_work, STAGE "/root");
+  overlay_mount(&s->root, 1, s->root_upper, s->root_work, VOLATILE, STAGE "/root");
   mount_workspace(s);
   bind_read_only(s->baseline, STAGE "/baseline");
   bind_read_only(s->upper, STAGE "/upper");

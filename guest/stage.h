@@ -23,6 +23,8 @@ struct stage_layers {
 /* Where it is: covered by a tmpfs in our own mount namespace. */
 #define STAGE "/run"
 
+/* Makes layers of an earlier sandbox below the current folder fit for use again. */
+void stage_forget_marks(void);
 /* Opens everything, the writable layers below the current folder. */
 void stage_open(struct stage_layers *layers);
 /* An empty place in memory, for the mounts that are made then. */
@@ -31,7 +33,7 @@ void stage_mount(const struct stage_layers *layers);
 /* Opens what the guest program gets as descriptors, all of it read-only: the writable layer, the baseline, the layers between, bottom first. Gives their
  * number, which is at most MAX_LAYERS + 2. */
 size_t stage_open_passed(const struct stage_layers *layers, int *passed);
-/* An overlay of open folders at a path; `lowers` from the top down. */
-void overlay_mount(const int *lowers, size_t lower_count, int upper, int work, const char *target);
+/* An overlay of open folders at a path; `lowers` from the top down, `more` options with a comma before each. */
+void overlay_mount(const int *lowers, size_t lower_count, int upper, int work, const char *more, const char *target);
 
 #endif

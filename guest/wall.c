@@ -124,6 +124,7 @@ int wall_main(int argc, char **argv) {
   int commands = options.commands_cgroup ? open(options.commands_cgroup, O_WRONLY | O_CLOEXEC) : -1;
   if (options.commands_cgroup && commands < 0) fail("cannot open %s", options.commands_cgroup);
   if (launcher_status >= 0 && write(launcher_status, "B", 1) != 1) fail("cannot report");
+  stage_forget_marks();
   if (options.map.shift_count > 0) apart_open(&options.apart, &options.stage, &options.folders, &options.map, &options.ids);
   id_map_enter(&options.map, CLONE_NEWNS, open_sources, &options);
   const char *unlimited = id_map_given(&options.map) ? namespace_limits_set() : NULL;

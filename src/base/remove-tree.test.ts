@@ -1,4 +1,4 @@
-import { OWN_PROGRAM } from "./own-program.ts";
+import { ownProgram } from "./own-program.ts";
 import { mountsBelow, removeTree, TreeIsForeign, TreeIsMounted } from "./remove-tree.ts";
 import { execFileSync } from "node:child_process";
 import {
@@ -58,7 +58,7 @@ describe("removeTree()", () => {
     chownSync(folder, OTHER, OTHER);
     chmodSync(folder, 0o700);
     // The place of the checkout may be closed to the user.
-    const program = `cp ${OWN_PROGRAM} ${folder}/remove && chown ${OTHER} ${folder}/remove`;
+    const program = `cp ${ownProgram()} ${folder}/remove && chown ${OTHER} ${folder}/remove`;
     execFileSync("sh", ["-c", program]);
     const script = `set -e; cd ${folder}; mkdir -p tree/work/work tree/read; touch tree/work/work/f tree/read/f; chmod 0 tree/work/work; chmod 0 tree/work; chmod 500 tree/read
       ulimit -n 120; ./remove remove ${folder} tree; ls`;

@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process";
 import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf } from "./errors.ts";
 import type { FolderIdentity } from "./folder-identity.ts";
-import { OWN_PROGRAM } from "./own-program.ts";
+import { startRole } from "./starter.ts";
 
 /** Thrown instead of removing anything when a file system is mounted at or below the path. */
 export class TreeIsMounted extends Error {
@@ -59,15 +58,10 @@ export async function removeTree(path: string, options: RemoveOptions = {}): Pro
  * have it remove something else (G-16, G-24).
  */
 async function walk(target: string, { is }: RemoveOptions): Promise<void> {
-  const argv = ["remove", ...(is ? ["--is", `${is.device}:${is.inode}`] : []), dirname(target), basename(target)];
-  // A session of its own: Ctrl-C at a terminal is no reason to leave half of it.
-  const child = spawn(OWN_PROGRAM, argv, { cwd: "/", env: {}, stdio: ["ignore", "ignore", "pipe"], detached: true });
+  const words = ["remove", ...(is ? ["--is", `${is.device}:${is.inode}`] : []), dirname(target), basename(target)];
   let said = "";
-  child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-500)));
-  const code = await new Promise<number | null>((done, fail) => {
-    child.once("error", fail);
-    child.once("close", done);
-  });
+  const { ended } = await startRole(words, { onStatus: (text) => (said = (said + text).slice(-500)) });
+  const code = await ended;
   if (code === 0) return;
   if (code === EXIT_MOUNTED) throw new TreeIsMounted(target, [target]);
   if (code === EXIT_FOREIGN) throw new TreeIsForeign(target, said.trim());

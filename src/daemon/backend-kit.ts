@@ -7,7 +7,7 @@ export type * from "../contracts/backend.ts";
 export type { Rootfs } from "../contracts/environment.ts";
 export { GuestClient } from "../guest/client.ts";
 export { GuestFiles } from "../guest/files.ts";
-export { GUEST_PROGRAM } from "../walls/guest-program.ts";
+export { guestProgram } from "../walls/guest-program.ts";
 export { copyUnmapped, packLayer, unpackLayer } from "../walls/layer-stream.ts";
 export type { BackendSurroundings } from "./compose.ts";
 

@@ -5,8 +5,9 @@ import type { ClocheError } from "../base/errors.ts";
 import { LineSplitter } from "../base/line-splitter.ts";
 import { CALLS_PATH, CALLS_PROTOCOL, type AnswerLine } from "../model/call-lines.ts";
 import { failure, toErrorDocument } from "../model/error-codes.ts";
-import type { Progress } from "../model/results.ts";
-import { checkVersion, isOperation, isStream, performCall, type Answer, type ApiOptions } from "./perform-call.ts";
+import { isOperation, isStream } from "../model/operations.ts";
+import type { Progress } from "../model/progress.ts";
+import { checkVersion, performCall, type Answer, type ApiOptions } from "./perform-call.ts";
 import { MAX_BODY_BYTES, tooLarge } from "./request-body.ts";
 import { writePieces } from "./write-pieces.ts";
 import { toFailure } from "./to-failure.ts";
@@ -37,8 +38,12 @@ export class CallLines implements Answer {
   start(head: Buffer): void {
     const socket = this.#socket;
     socket.on("error", () => undefined); // shows as `close`
-    socket.once("end", () => socket.destroy()); // an HTTP server's connections stay open at this side
-    socket.once("close", () => this.#call?.abort.abort(new Error("the client went away")));
+    const leave = () => this.#call?.abort.abort(new Error("the client went away"));
+    socket.once("end", () => {
+      leave(); // before the socket takes no more answers, or one that tells of something new would be lost
+      socket.destroy(); // an HTTP server's connections stay open at this side
+    });
+    socket.once("close", leave);
     if (this.#request.url !== CALLS_PATH || this.#request.headers.upgrade !== CALLS_PROTOCOL) {
       socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
       return;

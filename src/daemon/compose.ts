@@ -12,15 +12,16 @@ import { createEnvironments } from "../environments/environments.ts";
 import { createGates } from "../gate-processes/gate-processes.ts";
 import { createSeeds } from "../seeds/create-seeds.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
+import { EventLog } from "../workspaces/event-log.ts";
 import { Journal } from "../workspaces/journal.ts";
 import { Layers } from "../workspaces/layers.ts";
+import type { WorkspaceParts } from "../workspaces/operations/create-operations.ts";
 import { Scratch } from "../workspaces/scratch.ts";
 import { Services } from "../workspaces/services/services.ts";
 import { Shells } from "../workspaces/shells/shells.ts";
 import { Workspaces } from "../workspaces/workspaces.ts";
 import type { Composition, Surroundings } from "./composition.ts";
 import { createHandlers } from "./create-handlers.ts";
-import type { Verbs } from "./verbs.ts";
 
 /** Known as a file to run: a gate outlives the daemon, and shares no memory with it. */
 const GATE_PROGRAM = fileURLToPath(new URL("../gate/main.js", import.meta.url));
@@ -33,7 +34,7 @@ export interface BackendSurroundings extends Places {
 
 export interface OwnComposition extends Composition {
   /** For what runs in the daemon and is no operation of the wire. */
-  readonly verbs: Verbs;
+  readonly parts: WorkspaceParts;
 }
 
 /** The composition root: the one place that picks adapters. */
@@ -58,6 +59,7 @@ function composeAll(
     home: places.home,
     store,
     journal: new Journal(store, systemClock, log),
+    events: new EventLog(store, systemClock),
     layers: new Layers(places.home, store, backends),
     scratch: new Scratch(places.home, log),
     backends,
@@ -72,10 +74,10 @@ function composeAll(
   const services = new Services(deps);
   const shells = new Shells(deps);
   const workspaces = new Workspaces(deps, services, shells);
-  const verbs: Verbs = { deps, workspaces, services, shells, places };
+  const parts: WorkspaceParts = { deps, workspaces, services, shells };
   return {
-    handlers: createHandlers(verbs),
-    verbs,
+    handlers: createHandlers({ ...parts, places }),
+    parts,
     hasWorkToHold: () => workspaces.needsDaemon,
     recover: async () => {
       for (const backend of backends.values()) await backend.recover?.();

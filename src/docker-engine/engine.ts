@@ -183,14 +183,14 @@ export class DockerEngine {
     await unlessMissing(this.#client.call("DELETE", `/volumes/${name}`, { query: { force: true } }));
   }
 
-  async listVolumes(labels: Labels): Promise<{ Name: string; Labels: Labels | null }[]> {
-    const query = { filters: filterBy(labels) };
+  async listVolumes(prefix: string): Promise<{ Name: string; Labels: Labels | null }[]> {
+    const query = { filters: JSON.stringify({ name: [prefix] }) };
     const { Volumes } = await this.#client.call<{ Volumes: { Name: string; Labels: Labels | null }[] | null }>(
       "GET",
       "/volumes",
       { query },
     );
-    return Volumes ?? [];
+    return (Volumes ?? []).filter(({ Name }) => Name.startsWith(prefix));
   }
 }
 

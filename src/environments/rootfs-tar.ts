@@ -4,7 +4,7 @@ import { addSystemFiles } from "./system-files.ts";
 import { isClocheError } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
 import { walkTree } from "../base/walk-tree.ts";
-import { GUEST_PROGRAM } from "../walls/guest-program.ts";
+import { guestProgram } from "../walls/guest-program.ts";
 import { idMapArguments } from "../walls/id-map-arguments.ts";
 import { GUEST_FOLDER } from "../walls/sandbox-layout.ts";
 import { chmod, lchown, open, rm } from "node:fs/promises";
@@ -41,7 +41,7 @@ async function unpackMapped(
 ): Promise<void> {
   await giveToRoot(rootfs, idMap);
   await using input = await open(tar, "r");
-  const mapped = [GUEST_PROGRAM, "mapped", ...idMapArguments(idMap), "--in", rootfs, "--"] as const;
+  const mapped = [guestProgram(), "mapped", ...idMapArguments(idMap), "--in", rootfs, "--"] as const;
   const argv = [...mapped, ...EXTRACT, "--numeric-owner", "--same-owner", "--file", "-"] as const;
   let problems = 0;
   const onLine = (line: string) => {

@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:f
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { errnoOf, messageOf } from "../base/errors.ts";
-import { OWN_PROGRAM } from "../base/own-program.ts";
+import { ownProgram } from "../base/own-program.ts";
 import { workspaceDirectory } from "../base/paths.ts";
 import { type ProcessIdentity, childrenOf, isProcessAlive, signalProcess } from "../base/process-identity.ts";
 import { removeTree } from "../base/remove-tree.ts";
@@ -30,7 +30,7 @@ export async function startKeeper(home: string, workspaceId: string, program: st
   const gate = [process.execPath, `--max-old-space-size=${HEAP_MIB}`, program, folder];
   let child: ChildProcess;
   try {
-    child = spawn(OWN_PROGRAM, ["gate-keeper", "--directory", folder, "--", ...gate], {
+    child = spawn(ownProgram(), ["gate-keeper", "--directory", folder, "--", ...gate], {
       cwd: "/",
       detached: true, // its own session: no signal of the daemon's terminal reaches it
       env: { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin" },

@@ -173,7 +173,7 @@ export class GuestProcess implements LinkStream {
     this.#exit.reject(error);
   }
 
-  /** @internal */
+  /** For the link: a frame of this stream has come. */
   receive(type: number, payload: Buffer): void {
     this.#heardAt = performance.now();
     switch (type) {
@@ -204,7 +204,7 @@ export class GuestProcess implements LinkStream {
     }
   }
 
-  /** @internal */
+  /** For the link: nothing more comes. */
   fail(error: ClocheError): void {
     if (this.#done) return;
     this.#failure = error;

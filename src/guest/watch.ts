@@ -36,7 +36,7 @@ export class GuestWatch implements LinkStream {
     }
   }
 
-  /** @internal */
+  /** For the link: a frame of this stream has come. */
   receive(type: number, payload: Buffer): void {
     if (type === GUEST.STARTED && !this.#started) {
       this.#started = true;
@@ -55,7 +55,7 @@ export class GuestWatch implements LinkStream {
     }
   }
 
-  /** @internal */
+  /** For the link: nothing more comes. */
   fail(error: ClocheError): void {
     this.#exit.reject(error);
   }

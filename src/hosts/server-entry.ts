@@ -28,7 +28,10 @@ export function thisLauncher(env: Environment): Launcher {
   // Beside this file once built; from the sources it is the build's too.
   const fromSource = import.meta.url.endsWith(".ts");
   const program = fileURLToPath(new URL(fromSource ? "../../dist/cli/main.js" : "../cli/main.js", import.meta.url));
-  if (!existsSync(program)) throw failure("NOT_SUPPORTED", `"${program}" is missing`, { hint: "Run `make build`" });
+  if (!existsSync(program))
+    throw failure("NOT_SUPPORTED", `"${program}" is missing`, {
+      hint: "Install the package again; in a checkout, run `make build`",
+    });
   return { node: process.execPath, program, env };
 }
 

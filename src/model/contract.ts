@@ -164,6 +164,8 @@ export const CONTRACT_GLOBAL_FLAGS = ["--json", "--verbose", "--help"] as const;
 
 /** The methods of `Cloche`. */
 export const CONTRACT_SDK_METHODS = [
+  "workspace",
+  "open",
   "createWorkspace",
   "listWorkspaces",
   "statusWorkspace",

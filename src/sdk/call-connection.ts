@@ -5,10 +5,13 @@ import { LineSplitter } from "../base/line-splitter.ts";
 import { onAbort } from "../base/on-abort.ts";
 import { packageVersion } from "../base/version.ts";
 import { CALLS_PATH, CALLS_PROTOCOL, type AnswerLine, type CallLine } from "../model/call-lines.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import { readError, toClocheError } from "./answer.ts";
 import { ConnectionLost, lostBy } from "./connection-lost.ts";
 import type { SocketAgent } from "./http-exchange.ts";
+
+/** As long as a daemon may take to close a connection that was left. */
+const LEAVE_MS = 250;
 
 interface Waiting {
   readonly onProgress: ReportProgress | undefined;
@@ -71,15 +74,18 @@ export class CallConnection {
   }
 
   get usable(): boolean {
-    return !this.#closed && !this.#socket.destroyed;
+    return !this.#closed && !this.#socket.destroyed && this.#socket.writable;
   }
 
-  /** One at a time. By its signal the call ends, there too, and the connection with it. */
+  /**
+   * One at a time. By its signal the call ends, there too, and the connection with it. A result that is on its way by then is still given: nobody
+   * else could say what was made.
+   */
   ask(call: CallLine, { signal, onProgress }: AskOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#waiting = {
         onProgress,
-        done: onAbort(signal, () => this.close()),
+        done: onAbort(signal, () => this.#leave()),
         resolve,
         reject,
       };
@@ -90,6 +96,14 @@ export class CallConnection {
 
   close(): void {
     this.#socket.destroy();
+  }
+
+  /** The daemon closes a connection whose client has nothing more to say, after what it has sent. One that does not is left at once. */
+  #leave(): void {
+    const socket = this.#socket;
+    const timer = setTimeout(() => socket.destroy(), LEAVE_MS);
+    socket.once("close", () => clearTimeout(timer));
+    socket.end();
   }
 
   #take(answer: AnswerLine): void {

@@ -13,14 +13,14 @@ import type {
   SyncPushed,
 } from "../model/files.ts";
 import type { DaemonStatus, Health } from "../model/health.ts";
-import type { OperationInput, OperationName } from "../model/operations.ts";
+import type { CallName, OperationInput, OperationResult } from "../model/operations.ts";
 import type { Prepared } from "../model/prepared.ts";
-import type { OperationResults } from "../model/results.ts";
 import type { Service, ServiceList, ServiceLogs } from "../model/service.ts";
 import type { Shell, ShellClosed, ShellOutput, ShellSignalled, ShellWritten } from "../model/shell.ts";
 import type { SnapshotDeleted, SnapshotList, SnapshotMade, WorkspaceReset } from "../model/snapshot.ts";
 import type { Summary } from "../model/summary.ts";
 import type { DeletedWorkspace, Workspace, WorkspaceList } from "../model/workspace.ts";
+import { ask } from "./ask.ts";
 import { openCommandStream } from "./command-stream.ts";
 import { DaemonConnection } from "./connection.ts";
 import { toExecEvents } from "./exec-events.ts";
@@ -62,6 +62,7 @@ import type {
 } from "./options.ts";
 import { openRunStream, runToEnd } from "./run-workspace.ts";
 import { openShellStream } from "./shell-stream.ts";
+import type { WorkspaceHandle } from "./workspace-handle.ts";
 
 /**
  * The client of one installation. It starts the daemon when it needs one. Methods answer the objects of the wire; what fails throws a
@@ -78,6 +79,16 @@ export class Cloche implements AsyncDisposable {
     const places: Places = options.cache === undefined ? found : { ...found, cache: resolve(options.cache) };
     this.home = places.home;
     this.#connection = new DaemonConnection({ places, env: this.#env, program: options.daemonProgram });
+  }
+
+  /** Creates a workspace and gives its handle, whose disposal deletes it. */
+  async workspace(options: CreateOptions = {}): Promise<WorkspaceHandle> {
+    return await this.#handle(await this.createWorkspace(options), true);
+  }
+
+  /** The handle of a workspace that is there, by its id or the first characters of it. Its disposal leaves the workspace. */
+  async open(workspaceId: string, options: CallOptions = {}): Promise<WorkspaceHandle> {
+    return await this.#handle(await this.statusWorkspace(workspaceId, options), false);
   }
 
   async createWorkspace(options: CreateOptions = {}): Promise<Workspace> {
@@ -327,16 +338,19 @@ export class Cloche implements AsyncDisposable {
     await this.close();
   }
 
+  async #handle(info: Workspace, isOwn: boolean): Promise<WorkspaceHandle> {
+    // On demand: the command line starts sooner without.
+    const { WorkspaceHandle } = await import("./workspace-handle.ts");
+    return new WorkspaceHandle({ connection: this.#connection, info, isOwn });
+  }
+
   /** One call: what the method takes by position, or works out itself, with the rest of its options. */
-  async #ask<Name extends OperationName, Given extends Partial<OperationInput<Name>>>(
+  async #ask<Name extends CallName, Given extends Partial<OperationInput<Name>>>(
     operation: Name,
     given: Given,
     options: Omit<OperationInput<Name>, keyof Given> & LongCallOptions,
-  ): Promise<OperationResults[Name]> {
-    const { signal, onProgress, ...input } = options;
-    // Together they are the input, which the compiler does not see through the two generics.
-    const whole = { ...input, ...given } as unknown as OperationInput<Name>;
-    return await this.#connection.call(operation, whole, { signal, onProgress });
+  ): Promise<OperationResult<Name>> {
+    return await ask(this.#connection, operation, given, options);
   }
 }
 

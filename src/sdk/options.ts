@@ -1,6 +1,6 @@
 import type { ExecResult } from "../model/exec.ts";
 import type { OperationInput, OperationName } from "../model/operations.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import type { Shell } from "../model/shell.ts";
 
 export interface ClocheOptions {
@@ -10,7 +10,7 @@ export interface ClocheOptions {
   cache?: string | undefined;
   /** Instead of the process's own environment. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** @internal Tests start another program as the daemon. */
+  /** Instead of the built-in daemon: the path of a program that calls `runDaemonWith` of `cloche/backend`. */
   daemonProgram?: string | undefined;
 }
 

@@ -77,7 +77,9 @@ function builtProgram(): string {
   const place = new URL(fromSource ? "../../dist/daemon/main.js" : "../daemon/main.js", import.meta.url);
   const program = fileURLToPath(place);
   if (existsSync(program)) return program;
-  throw failure("DAEMON_UNREACHABLE", `Cannot start the daemon: "${program}" is missing`, { hint: "Run `make build`" });
+  throw failure("DAEMON_UNREACHABLE", `Cannot start the daemon: "${program}" is missing`, {
+    hint: "Install the package again; in a checkout, run `make build`",
+  });
 }
 
 async function spawnDaemon(start: DaemonStart): Promise<"ready" | "held"> {

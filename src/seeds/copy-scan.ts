@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { isExactly } from "../base/exact-path.ts";
-import { GUEST_PROGRAM } from "../walls/guest-program.ts";
+import { guestProgram } from "../walls/guest-program.ts";
 import { joined, toFs, type BytePath } from "./byte-path.ts";
 import { digestOf, isFresh, type FreshFile } from "./fresh-files.ts";
 import type { HoleWriter } from "./hole-writer.ts";
@@ -119,7 +119,7 @@ function copyContent(from: number, to: HoleWriter): void {
 
 /** SECURITY: a hole may be larger than any disk, and Node cannot find its end (G-15). */
 function copyHoles(from: number, to: number): void {
-  const { status, error, stderr } = spawnSync(GUEST_PROGRAM, ["copy-content"], { env: {}, stdio: [from, to, "pipe"] });
+  const { status, error, stderr } = spawnSync(guestProgram(), ["copy-content"], { env: {}, stdio: [from, to, "pipe"] });
   if (error) throw error;
   if (status === 0) return;
   const full = /No space left on device|Disk quota exceeded/.test(stderr.toString());

@@ -1,4 +1,4 @@
-import { OWN_PROGRAM } from "../base/own-program.ts";
+import { ownProgram } from "../base/own-program.ts";
 
-/** The guest program; it is also the host's tool for what has to be done as a sandbox's root. */
-export const GUEST_PROGRAM = OWN_PROGRAM;
+/** The path of the guest program, which is also the host's tool for what has to be done as a sandbox's root. Throws when it is missing or damaged. */
+export const guestProgram = (): string => ownProgram();

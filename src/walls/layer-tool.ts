@@ -7,7 +7,7 @@ import type { IdMap } from "../base/id-map.ts";
 import { onAbort } from "../base/on-abort.ts";
 import { removeTree } from "../base/remove-tree.ts";
 import { failure } from "../model/error-codes.ts";
-import { GUEST_PROGRAM } from "./guest-program.ts";
+import { guestProgram } from "./guest-program.ts";
 import { makeOwned } from "./layers.ts";
 
 const MAX_ERROR_BYTES = 2000;
@@ -25,7 +25,7 @@ export function startLayerTool(
   stdin: "ignore" | "pipe",
   signal: AbortSignal | undefined,
 ): LayerTool {
-  const child = spawn(GUEST_PROGRAM, argv, { cwd: "/", env: {}, stdio: [stdin, "pipe", "pipe"] });
+  const child = spawn(guestProgram(), argv, { cwd: "/", env: {}, stdio: [stdin, "pipe", "pipe"] });
   let complaint = "";
   child.stderr?.on("data", (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-MAX_ERROR_BYTES)));
   const ended = new Promise<void>((done, fail) => {

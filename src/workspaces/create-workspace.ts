@@ -6,7 +6,7 @@ import { type Config, DEFAULTS } from "../model/config.ts";
 import { failure } from "../model/error-codes.ts";
 import type { NetworkPolicy } from "../model/names.ts";
 import type { OperationInput } from "../model/operations.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend, removeSandboxes, startSandbox } from "./sandbox.ts";
@@ -117,6 +117,11 @@ export async function bringUp(
       signal: context.signal,
       progress: context.progress,
     });
+    if (context.signal?.aborted === true) {
+      // Nobody would ever learn of it, or delete it.
+      await live.close("its creation was cancelled", { discard: true });
+      context.signal.throwIfAborted();
+    }
     deps.store.updateWorkspace(workspaceId, {
       state: "started",
       wall: live.wall.record,

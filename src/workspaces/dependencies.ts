@@ -6,6 +6,7 @@ import type { Gates } from "../contracts/gates.ts";
 import type { Seeds } from "../contracts/seeds.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Config } from "../model/config.ts";
+import type { EventLog } from "./event-log.ts";
 import type { Journal } from "./journal.ts";
 import type { Layers } from "./layers.ts";
 import type { Scratch } from "./scratch.ts";
@@ -15,6 +16,7 @@ export interface Dependencies {
   readonly home: string;
   readonly store: Store;
   readonly journal: Journal;
+  readonly events: EventLog;
   readonly layers: Layers;
   readonly scratch: Scratch;
   readonly backends: ReadonlyMap<string, Backend>;

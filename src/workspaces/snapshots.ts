@@ -37,7 +37,7 @@ export async function createSnapshot(
   const snapshot = save
     ? await deps.layers.addMachine(stored.layers, save, keep)
     : await deps.layers.add(getBackend(deps, stored.backend), source, keep, signal);
-  deps.store.insertEvent(workspaceId, { kind: "snapshot_create", at: snapshot.createdAt, snapshot_name: name });
+  deps.events.record({ workspaceId }, { kind: "snapshot_create", snapshot_name: name });
   return { workspace_id: workspaceId, snapshot: presentSnapshot(snapshot) };
 }
 
@@ -76,7 +76,7 @@ export async function deleteSnapshot(
   if (name === BASELINE)
     throw failure("INVALID_ARGUMENT", "The baseline cannot be deleted", { hint: "Delete the workspace instead" });
   if (!deps.store.deleteSnapshot(workspaceId, name)) throw noSnapshot(workspaceId, name);
-  deps.store.insertEvent(workspaceId, { kind: "snapshot_delete", at: deps.clock.now(), snapshot_name: name });
+  deps.events.record({ workspaceId }, { kind: "snapshot_delete", snapshot_name: name });
   await deps.layers.prune();
   return { workspace_id: workspaceId, snapshot_name: name, deleted: true };
 }

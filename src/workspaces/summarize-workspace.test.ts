@@ -8,6 +8,7 @@ import type { Store } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Diff } from "../model/files.ts";
 import { openStore } from "../store/open-store.ts";
+import { EventLog } from "./event-log.ts";
 import { Journal } from "./journal.ts";
 import { summarizeWorkspace, type SummarySources } from "./summarize-workspace.ts";
 
@@ -39,7 +40,11 @@ const diffOf = (paths: readonly string[]): Diff => ({
 });
 
 const summarize = (sources: Partial<SummarySources> = {}) =>
-  summarizeWorkspace({ store, journal }, "ws-a", { diff: () => Promise.resolve(diffOf([])), services: [], ...sources });
+  summarizeWorkspace({ store, journal, events: new EventLog(store, { now: () => 7 }) }, "ws-a", {
+    diff: () => Promise.resolve(diffOf([])),
+    services: [],
+    ...sources,
+  });
 
 function run(command: string): void {
   const sequence = journal.begin("ws-a", entry({ command }));

@@ -21,7 +21,7 @@ type EventOf<Kind extends WorkspaceEvent["kind"]> = Extract<WorkspaceEvent, { ki
 
 /** What happened in a workspace since it was created or last reset, put together from what is known on this side. */
 export async function summarizeWorkspace(
-  { store, journal }: Pick<Dependencies, "store" | "journal">,
+  { store, journal, events: log }: Pick<Dependencies, "store" | "journal" | "events">,
   workspaceId: string,
   sources: SummarySources,
 ): Promise<Summary> {
@@ -31,7 +31,7 @@ export async function summarizeWorkspace(
   journal.flush();
   const commands = store.outlineCommands(workspaceId, RECENT.commands);
   const commandCount = store.countCommands(workspaceId);
-  const events = store.listEvents(workspaceId);
+  const events = log.list(workspaceId);
   const exports = eventsOf(events, "export");
   const snapshots = store.listSnapshots(workspaceId);
   const { services } = sources;

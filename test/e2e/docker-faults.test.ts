@@ -3,6 +3,7 @@ import { createServer, request } from "node:http";
 import { connect, createServer as createSocketServer } from "node:net";
 import { hostname, release } from "node:os";
 import { describe, expect, it } from "vitest";
+import { namePrefix } from "../../src/backends/docker/labels.ts";
 import { useDockerEngine } from "../helpers/docker-engine.ts";
 import { type Installation, eventually, withInstallation } from "../helpers/installation.ts";
 
@@ -284,6 +285,19 @@ describe("an engine that dies", () => {
       });
     },
   );
+
+  it("before it has written what a volume is for: that one goes too when it is back, and nobody else's", async () => {
+    await withDocker(async (at) => {
+      const [own, foreign] = [`${namePrefix(at.home)}ws-0000000000-g1`, "somebody-elses"];
+      for (const name of [own, foreign]) await docker.engine.docker("volume", "create", name);
+      try {
+        expect((await at.cli(["run", "--", "echo", "back"])).stdout).toBe("back\n");
+        await eventually(async () => expect(await docker.engine.leftovers()).toEqual([foreign]));
+      } finally {
+        await docker.engine.docker("volume", "rm", foreign);
+      }
+    });
+  });
 
   it("in the middle of a delete: the workspace says so, its files are there, and a second delete finishes it", async () => {
     let id = "";

@@ -24,6 +24,8 @@ it("the examples of docs/sdk.md run from the first to the last, with the results
       env: at.env,
     });
     expect({ code, stderr: stderr.includes("Error") ? stderr : "" }).toEqual({ code: 0, stderr: "" });
+    for (const expected of ["hello from /workspace", "begin\nend\n", "the shop is open", "25"])
+      expect(stdout).toContain(expected);
     for (const expected of ["one\ntwo\nexit 0\n", "a\nb\n0\n", "LOUD", "cloche-guest", "+good bye", "'before'", "42"])
       expect(stdout).toContain(expected);
     expect(stdout).toContain("WORKSPACE_NOT_FOUND");

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually, Installation, runProcess, withInstallation } from "../helpers/installation.ts";
+import { guestPids } from "../helpers/running-daemon.ts";
 
 const failing = (code: string, words = "") =>
   expect.objectContaining({ code, message: expect.stringContaining(words) as string }) as Error;
@@ -250,6 +251,18 @@ describe("reset", () => {
 });
 
 describe("stop, start, disk", () => {
+  it("a sandbox that was killed, not stopped, starts again over its files, and again", async () => {
+    const id = await create();
+    for (const turn of ["one", "two"]) {
+      await sh(id, `echo ${turn} >> a; grep -q fsync=volatile /proc/mounts`);
+      for (const pid of guestPids(at.home, id)) process.kill(pid, "SIGKILL");
+      await eventually(async () => expect((await at.sdk.statusWorkspace(id)).state).toBe("failed"));
+      await at.sdk.startWorkspace(id);
+    }
+    expect(await sh(id, "cat a")).toBe("base\none\ntwo\n");
+    await remove(id);
+  });
+
   it("stop keeps /workspace and nothing else; disk verbs read it; start, reset and fork go on from it", async () => {
     const id = await create();
     await sh(

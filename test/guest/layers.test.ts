@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -156,6 +157,7 @@ describe("a copy of a layer", () => {
     process.signal(9, "tree");
     expect(await process.exit).toMatchObject({ kind: "signalled", code: 9 });
     expect(leftovers()).toEqual([]);
+    chmodSync(walls.home, 0o700); // what others can enter is no place to remove a sandbox's files from
   });
 
   it("G-01 is made with the rights of the sandbox: what it could not read is not in it", async () => {

@@ -4,13 +4,12 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, renameSync,
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { GuestClient, type SpawnSpec } from "../../src/guest/client.ts";
 import type { GuestExit, GuestProcess } from "../../src/guest/process.ts";
+import { guestProgram } from "../../src/walls/guest-program.ts";
 
 /** Another build of it, such as the one with sanitizers, can be named by CLOCHE_TEST_GUEST. */
-const PROGRAM =
-  process.env["CLOCHE_TEST_GUEST"] ?? fileURLToPath(new URL("../../build/guest/cloche-guest", import.meta.url));
+const PROGRAM = process.env["CLOCHE_TEST_GUEST"] ?? guestProgram();
 export const AGENT = { uid: 1000, gid: 1000 };
 const DEADLINE_MS = 30_000;
 

@@ -4,16 +4,15 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Wall } from "../../src/contracts/backend.ts";
 import type { StoredShell } from "../../src/contracts/store.ts";
 import { GuestClient } from "../../src/guest/client.ts";
+import { guestProgram } from "../../src/walls/guest-program.ts";
 import type { Dependencies } from "../../src/workspaces/dependencies.ts";
 import { LiveWorkspace } from "../../src/workspaces/live-workspace.ts";
 import { Secrets } from "../../src/workspaces/secrets.ts";
 import { Shells } from "../../src/workspaces/shells/shells.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../build/guest/cloche-guest", import.meta.url));
 const DEADLINE_MS = 30_000;
 
 /** A root like the host's with a `/workspace`, then the guest program in it. All mounts are in a namespace of their own. In a chroot nobody makes a user namespace. */
@@ -44,7 +43,7 @@ export class ShellGuest implements AsyncDisposable {
     chmodSync(guest.directory, 0o755);
     mkdirSync(join(guest.directory, "door"));
     const flags = ["--pid", "--fork", "--kill-child", "--mount-proc", "--net", "--ipc", "--propagation", "private"];
-    guest.#child = spawn("unshare", [...flags, "sh", "-c", SCRIPT, "sh", guest.directory, PROGRAM], {
+    guest.#child = spawn("unshare", [...flags, "sh", "-c", SCRIPT, "sh", guest.directory, guestProgram()], {
       stdio: ["ignore", "inherit", "inherit"],
     });
     (await guest.#socket()).destroy();

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { placesFrom } from "../../src/base/paths.ts";
 import { removeTree } from "../../src/base/remove-tree.ts";
-import { EnvironmentCache } from "../../src/environments/environment-cache.ts";
+import { builtDebian } from "./built-debian.ts";
 import { type CliResult, PROJECT, runProcess, withInstallation } from "./installation.ts";
 
 /** A user id that belongs to nobody. */
@@ -59,14 +59,12 @@ export async function userCache(): Promise<string> {
   const { cache } = placesFrom(process.env);
   await withInstallation(async ({ sdk }) => {
     await sdk.doctor(); // fetches the kernel
-    await sdk.pullEnvironment("debian:12");
   });
-  const [built] = await new EnvironmentCache(cache, "shifted").all("debian:12");
-  if (!built) throw new Error(`There is no debian:12 in ${cache}`);
+  const built = await builtDebian();
   const folder = ownFolder("cl-uc-");
   for (const name of ["environments", "vm"]) mkdirSync(join(folder, name));
-  const name = basename(built.folder).replace(/shifted$/, "single");
-  await run("cp", "--archive", built.folder, join(folder, "environments", name));
+  const name = basename(built).replace(/shifted$/, "single");
+  await run("cp", "--archive", built, join(folder, "environments", name));
   await run("cp", "--archive", join(cache, "vm/kernels"), join(folder, "vm"));
   await run("chown", "--recursive", "--no-dereference", `${USER_ID}:${USER_ID}`, folder);
   return folder;

@@ -46,8 +46,8 @@ const namesIn = (text: string): string[] =>
   [...text.matchAll(/`([a-z0-9_ ]+)`/g)].flatMap(([, names]) => names?.split(" ") ?? []);
 
 /** What a filter said to each of `everyCall` that it did not let pass. */
-export function answersTo(printed: string): Record<string, string> {
-  const names = new Map([...callNumbers()].map(([name, number]) => [number, name]));
+export function answersTo(printed: string, numbers = callNumbers()): Record<string, string> {
+  const names = new Map([...numbers].map(([name, number]) => [number, name]));
   const answers = printed.split(" ");
   return Object.fromEntries(
     everyCall().flatMap(([number], at) => {
@@ -57,10 +57,10 @@ export function answersTo(printed: string): Record<string, string> {
   );
 }
 
-/** The numbers of system calls on this machine, by name. */
-export function callNumbers(): ReadonlyMap<string, number> {
-  const text = execFileSync("gcc", ["-E", "-dM", "-"], { input: "#include <sys/syscall.h>\n", encoding: "utf8" });
-  const found = [...text.matchAll(/^#define __NR_(\w+) (\d+)$/gm)];
+/** The numbers of system calls, by name: those of this machine, or of the processor that another compiler is for. */
+export function callNumbers(compiler = "gcc"): ReadonlyMap<string, number> {
+  const text = execFileSync(compiler, ["-E", "-dM", "-"], { input: "#include <sys/syscall.h>\n", encoding: "utf8" });
+  const found = [...text.matchAll(/^#define __NR(?:3264)?_(\w+) (\d+)$/gm)];
   return new Map([
     ...Object.entries(NEWER),
     ...found.map(([, name = "", number]): [string, number] => [name, Number(number)]),

@@ -63,6 +63,6 @@ it("the suite and the kit are exported by the package", async () => {
   const load = async (name: string) => (await import(name)) as Record<string, unknown>;
   expect(Object.keys(await load("cloche/parity")).sort()).toEqual(["PARITY_SCENARIOS", "ParityRun"]);
   expect(Object.keys(await load("cloche/backend")).sort()).toEqual([
-    ...["GUEST_PROGRAM", "GuestClient", "GuestFiles", "copyUnmapped", "packLayer", "runDaemonWith", "unpackLayer"],
+    ...["GuestClient", "GuestFiles", "copyUnmapped", "guestProgram", "packLayer", "runDaemonWith", "unpackLayer"],
   ]);
 });

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import ts from "typescript";
 import { expect, it, vi } from "vitest";
 import { CONTRACT_SDK_METHODS } from "../../src/model/contract.ts";
+import { handleRows } from "./handle-tables.ts";
 import { readProjectFile, ROOT } from "./project-files.ts";
 import { sdkProgram, sdkSections } from "./sdk-page.ts";
 
@@ -27,12 +28,32 @@ function openProgram() {
   return { program, checker: program.getTypeChecker() };
 }
 
-function methodsOfClient(): ts.MethodDeclaration[] {
-  const source = program.getSourceFile(join(ROOT, "src/sdk/cloche.ts"));
-  const client = source?.statements.find((one) => ts.isClassDeclaration(one));
-  return (client?.members ?? []).flatMap((one) =>
-    ts.isMethodDeclaration(one) && ts.isIdentifier(one.name) ? [one] : [],
+function methodsOf(file: string, name: string): ts.MethodDeclaration[] {
+  const source = program.getSourceFile(join(ROOT, "src/sdk", file));
+  const found = source?.statements.find((one) => ts.isClassDeclaration(one) && one.name?.text === name);
+  if (!found || !ts.isClassDeclaration(found)) throw new Error(`${file} has no class ${name}`);
+  return found.members.flatMap((one) => (ts.isMethodDeclaration(one) && ts.isIdentifier(one.name) ? [one] : []));
+}
+
+const methodsOfClient = () => methodsOf("cloche.ts", "Cloche");
+
+/** How the page calls a thing, and the class of its methods. */
+const HANDLES = [
+  ["ws", "workspace-handle.ts", "WorkspaceHandle"],
+  ["ws.files", "workspace-parts.ts", "WorkspaceFiles"],
+  ["ws.snapshots", "workspace-parts.ts", "WorkspaceSnapshots"],
+  ["ws.services", "service-handle.ts", "WorkspaceServices"],
+  ["ws.disk", "workspace-parts.ts", "WorkspaceDisk"],
+  ["service", "service-handle.ts", "ServiceHandle"],
+  ["shell", "shell-handle.ts", "ShellHandle"],
+] as const;
+
+function rowOf(thing: string, method: ts.MethodDeclaration): { call: string; gives: string } {
+  const parameters = method.parameters.map(
+    (one) => `${one.name.getText()}${(one.initializer ?? one.questionToken) ? "?" : ""}`,
   );
+  const gives = (method.type?.getText() ?? "").replace(/^Promise<(.*)>$/, "$1");
+  return { call: `${thing}.${method.name.getText()}(${parameters.join(", ")})`, gives };
 }
 
 const signatureOf = (method: ts.MethodDeclaration): string => {
@@ -62,11 +83,28 @@ it("docs/sdk.md has the signatures of the source", () => {
 });
 
 it("docs/sdk.md has every option of every method", () => {
-  // These two take what two others take, and say so.
-  const told = sections.filter(({ method }) => method !== "run" && method !== "openRun");
+  // These take what others take, and say so.
+  const told = sections.filter(({ method }) => !["workspace", "run", "openRun"].includes(method));
   const wanted = new Map(methodsOfClient().map((method) => [method.name.getText(), optionsOf(method)]));
   for (const { method, options } of told)
     expect(options.toSorted(), method).toEqual(wanted.get(method)?.toSorted() ?? "no such method");
+});
+
+it("docs/sdk.md has every method of every handle, and what it gives", () => {
+  const wanted = HANDLES.flatMap(([thing, file, name]) => methodsOf(file, name).map((method) => rowOf(thing, method)));
+  const rows = handleRows(page);
+  const inOrder = (list: { call: string; gives: string }[]) =>
+    list.map((one) => `${one.call}: ${one.gives}`).toSorted();
+  expect(inOrder(rows)).toEqual(inOrder(wanted));
+  const flat: readonly string[] = CONTRACT_SDK_METHODS;
+  expect(rows.filter((row) => row.flat !== undefined && !flat.includes(row.flat))).toEqual([]);
+});
+
+it("docs/sdk.md has handles that do all that is done to a workspace by its id", () => {
+  const byId = methodsOfClient().filter(({ parameters }) => parameters[0]?.name.getText() === "workspaceId");
+  const covered = new Set(handleRows(page).map(({ flat }) => flat));
+  const names = byId.map(({ name }) => name.getText()).filter((name) => name !== "open");
+  expect(names.filter((name) => !covered.has(name))).toEqual([]);
 });
 
 it("docs/sdk.md has examples that the compiler takes", () => {

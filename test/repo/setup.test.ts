@@ -56,10 +56,10 @@ function run(args: string[] = [], asUser = false, env: Record<string, string> = 
   return spawnSync("/bin/bash", [join(checkout, "scripts/setup"), ...args], options);
 }
 
-/** The commands that tell the packages of a list to be there. */
+/** The commands that tell the packages of a list to be there, for every processor. */
 const provenBy = (list: string): string[] =>
-  (new RegExp(`^${list}=\\(([^)]*)\\)`, "m").exec(readFileSync(setup, "utf8"))?.[1] ?? "")
-    .split(/\s+/)
+  [...readFileSync(setup, "utf8").matchAll(new RegExp(`\\b${list}=\\(([^)]*)\\)`, "g"))]
+    .flatMap(([, packages = ""]) => packages.split(/\s+/))
     .map((one) => one.split(":")[1] ?? "")
     .filter((proof) => proof !== "" && !proof.includes("/"));
 
@@ -78,7 +78,7 @@ describe("scripts/setup", () => {
     for (const name of ["apt-get", "sudo", "npm"]) fake(name, "exit 1");
     rmSync(join(bin, "node"));
     const env = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
-    const { status, stderr } = spawnSync(join(checkout, "scripts/setup"), ["--tests", "--bench"], {
+    const { status, stderr } = spawnSync(join(checkout, "scripts/setup"), ["--package", "--tests", "--bench"], {
       encoding: "utf8",
       env,
     });
@@ -159,7 +159,7 @@ describe("scripts/setup", () => {
 
   it("installs the agents of the tests once for each set of versions, and keeps nothing of an attempt that failed", () => {
     haveRuntime();
-    for (const name of provenBy("tests")) fake(name, "exit 0");
+    for (const name of [...provenBy("tests"), ...provenBy("cross")]) fake(name, "exit 0");
     for (const name of ["cp", "mkdir", "mktemp", "mv", "rm", "sha256sum"])
       symlinkSync(`/usr/bin/${name}`, join(bin, name));
     const env = { XDG_CACHE_HOME: join(folder, "cache") };

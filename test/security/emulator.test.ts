@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { launchMachine } from "../../src/backends/vm/machine-process.ts";
 import { removeTree } from "../../src/base/remove-tree.ts";
-import { GUEST_PROGRAM } from "../../src/walls/guest-program.ts";
+import { guestProgram } from "../../src/walls/guest-program.ts";
 import { eventually } from "../helpers/installation.ts";
 import {
   type Call,
@@ -52,7 +52,7 @@ describe.each([
     chmodSync(folder, 0o755);
     mkdirSync(join(folder, "machine"));
     chmodSync(join(folder, "machine"), 0o777); // so that it is not the mode that keeps it from writing there
-    copyFileSync(GUEST_PROGRAM, join(folder, "guest"));
+    copyFileSync(guestProgram(), join(folder, "guest"));
     for (const name of ["readable", "given", "own"]) writeFileSync(join(folder, name), "canary", { mode: 0o644 });
     chmodSync(join(folder, "own"), 0o600);
     chmodSync(join(folder, "given"), 0o444); // as what all machines start from
@@ -220,7 +220,7 @@ describe("G-22 an emulator", () => {
     const argv = [
       "--groups",
       "4,27",
-      GUEST_PROGRAM,
+      guestProgram(),
       "emulator",
       "--directory",
       folder,
@@ -234,7 +234,7 @@ describe("G-22 an emulator", () => {
   });
 
   it("G-22 leaves no mount on a host whose mounts are shared, as most are", () => {
-    const argv = [GUEST_PROGRAM, "emulator", "--directory", folder, "--user", String(EMULATOR), "--"];
+    const argv = [guestProgram(), "emulator", "--directory", folder, "--user", String(EMULATOR), "--"];
     const script = `"$@"; cat /proc/self/mountinfo`;
     const shared = ["--mount", "--propagation", "shared", "sh", "-c", script, "sh", ...argv, "/usr/bin/echo", "ran"];
     const [ran, ...mounts] = execFileSync("unshare", shared, { encoding: "utf8" }).split("\n");
@@ -260,7 +260,7 @@ describe("G-22 an emulator", () => {
     truncateSync(join(folder, "told"));
     const argv = ["emulator", "--directory", folder, "--user", String(EMULATOR), "--write", join(folder, "told"), "--"];
     writeFileSync(join(folder, "flood.pl"), flood);
-    const child = spawn(GUEST_PROGRAM, [...argv, PERL, "flood.pl"], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(guestProgram(), [...argv, PERL, "flood.pl"], { stdio: ["ignore", "pipe", "pipe"] });
     await once(child, "exit");
     expect(Number(told())).toBeLessThan(4 * 1024 * 1024);
   });

@@ -25,7 +25,7 @@ import { copyScan } from "../../src/seeds/copy-scan.ts";
 import { scanSource } from "../../src/seeds/scan-source.ts";
 import { SeedCache } from "../../src/seeds/seed-cache.ts";
 import { SourceChanged } from "../../src/seeds/seed-errors.ts";
-import { GUEST_PROGRAM } from "../../src/walls/guest-program.ts";
+import { guestProgram } from "../../src/walls/guest-program.ts";
 import { type ExportItem, writeExport } from "../../src/workspaces/export-writer.ts";
 import { Scratch } from "../../src/workspaces/scratch.ts";
 import { Installation, PROJECT, runProcess, withInstallation } from "../helpers/installation.ts";
@@ -92,7 +92,7 @@ describe("G-24 removal beside another user", () => {
       precious("victim");
       place.make("tree/inner");
       // By the program alone: what looks for mounts before has nothing to find yet.
-      const script = `cd ${place.root} && mount --bind victim ${mounted} && ${GUEST_PROGRAM} remove ${place.root} tree; echo $?; ls victim`;
+      const script = `cd ${place.root} && mount --bind victim ${mounted} && ${guestProgram()} remove ${place.root} tree; echo $?; ls victim`;
       const { stdout, stderr } = await runProcess("unshare", [
         "--mount",
         "--propagation",

@@ -29,7 +29,7 @@ describe("walls of an OCI runtime", () => {
     const { stdout } = await sh(id, "cat /proc/self/mountinfo /proc/self/cgroup");
     expect(stdout).toContain(" /workspace ");
     expect(stdout).not.toMatch(/cloche-|ws-|process|workspaces|seeds|\/upper |\/usr \/usr/);
-    expect(stdout.split("\n").filter((line) => /^\d+:[^ ]*:\/./.test(line))).toEqual([]);
+    expect(stdout.split("\n").filter((line) => /^\d+:[^ ]*:\/(?!commands$)./.test(line))).toEqual([]);
   });
 
   it("G-05 the host's system folders are read-only whatever their modes say", async () => {
@@ -55,7 +55,7 @@ describe("walls of an OCI runtime", () => {
 
   it("G-26 a sandbox has a bounded number of terminals", async () => {
     const program = 'my @t; while (@t < 1000 && open(my $t, "+<", "/dev/ptmx")) { push @t, $t } print scalar @t';
-    expect((await at.sdk.execWorkspace(id, { command: ["perl", "-e", program] })).stdout).toBe("64");
+    expect((await at.sdk.execWorkspace(id, { command: ["perl", "-e", program] })).stdout).toBe("128");
     const { shell_id: shell } = await at.sdk.openShell(id);
     await at.sdk.closeShell(id, shell);
   });

@@ -17,7 +17,7 @@ import type { GuestClient } from "../../guest/client.ts";
 import { Cgroups } from "../../walls/cgroup.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
-import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { guestProgram } from "../../walls/guest-program.ts";
 import { connectGuest } from "../../guest/connect-guest.ts";
 import { fileAppears } from "../../walls/file-appears.ts";
 import { idMapArguments } from "../../walls/id-map-arguments.ts";
@@ -135,7 +135,7 @@ export class ContainerBackend implements Backend {
     const { joins, commands } = this.#cgroups.create(spec.workspaceId, spec.limits, commandsApart);
     // prettier-ignore
     return [
-      "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", GUEST_PROGRAM, ...idMapArguments(this.#idMap),
+      "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", guestProgram(), ...idMapArguments(this.#idMap),
       ...(this.#idMap.kind === "shifted" ? ["--own-ids", `${OWN_IDS.first}:${OWN_IDS.ranges}`] : []),
       ...spec.rootfs.hostPaths.flatMap((path) => ["--host-folder", path]),
       ...spec.rootfs.coveredPaths.flatMap((path) => ["--cover", path]),

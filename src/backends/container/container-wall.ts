@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { ProcessIdentity } from "../../base/process-identity.ts";
-import type { Wall, WallRecord } from "../../contracts/backend.ts";
+import type { StopOptions, Wall, WallRecord } from "../../contracts/backend.ts";
+import { syncFolder } from "../../base/sync-folder.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { connectGuest } from "../../guest/connect-guest.ts";
 import type { WallProcess } from "./wall-process.ts";
@@ -39,8 +40,10 @@ export class ContainerWall implements Wall {
     return this.#process.hasEnded(withinMs);
   }
 
-  async stop(): Promise<void> {
+  async stop({ discard = false }: StopOptions = {}): Promise<void> {
     this.#first?.close();
     await this.#process.kill();
+    // Its overlays are volatile: nothing has written out what is in them.
+    if (!discard) await syncFolder(this.#directory);
   }
 }

@@ -9,3 +9,9 @@ it("says of a runtime that is not there that it is not, whatever a closed folder
   }
   expect(startFailure("runsc: bad flag\n", "runsc").message).toContain('with the OCI runtime "runsc": runsc: bad flag');
 });
+
+it("says of bubblewrap that it is not installed, and nothing of the folders where it was looked for", () => {
+  const { message, hint } = startFailure("cloche: cannot run bwrap: Permission denied\n");
+  expect(message).toBe("Cannot start the sandbox: bubblewrap is not installed");
+  expect(hint).toBe("Install it: apt-get install bubblewrap");
+});

@@ -6,6 +6,8 @@ interface KnownCause {
   readonly pattern: RegExp;
   readonly message: string;
   readonly hint: string;
+  /** The message is all there is to say: what the system called it, after the last of several tries, would only confuse. */
+  readonly isWhole?: boolean;
 }
 
 /** What a host most often lacks, with the one thing to do about it. The text is the launcher's or bubblewrap's. */
@@ -15,11 +17,7 @@ const KNOWN_CAUSES: readonly KnownCause[] = [
     pattern: /cannot run bwrap: (?:No such file|Permission denied)/,
     message: "bubblewrap is not installed",
     hint: "Install it: apt-get install bubblewrap",
-  },
-  {
-    pattern: /cloche-guest.* ENOENT|ENOENT.*cloche-guest/,
-    message: "the guest program is not built",
-    hint: "Build it: make build",
+    isWhole: true,
   },
   {
     pattern:
@@ -56,10 +54,11 @@ export function startFailure(text: string, runtime?: string): ClocheError {
   if (known?.pattern.test("No space left on device"))
     return failure("DISK_FULL", `Cannot start the sandbox: ${known.message}`, { ...options, hint: known.hint });
   if (known)
-    return failure("BACKEND_UNAVAILABLE", `Cannot start the sandbox: ${known.message} (${reason})`, {
-      ...options,
-      hint: known.hint,
-    });
+    return failure(
+      "BACKEND_UNAVAILABLE",
+      `Cannot start the sandbox: ${known.message}${known.isWhole === true ? "" : ` (${reason})`}`,
+      { ...options, hint: known.hint },
+    );
   // Denied when a folder of PATH is closed to the sandbox's root: then it was in none of the others.
   if (runtime !== undefined && /cannot run .*: (?:No such file|Permission denied)/.test(reason)) {
     return failure(

@@ -1,16 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { Socket } from "node:net";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../../base/errors.ts";
-import {
-  type ProcessIdentity,
-  childrenOf,
-  identifyProcess,
-  isProcessAlive,
-  signalProcess,
-} from "../../base/process-identity.ts";
-import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { isClocheError, messageOf } from "../../base/errors.ts";
+import { type ProcessIdentity, childrenOf, isProcessAlive, signalProcess } from "../../base/process-identity.ts";
+import { startRole } from "../../base/starter.ts";
 import { startFailure } from "./start-failure.ts";
 
 const LOG_NAME = "wall.log";
@@ -70,47 +62,32 @@ export async function launchWall(
   launcherArguments: readonly string[],
   wallArguments: readonly string[],
 ): Promise<{ process: WallProcess; exited: Promise<void> }> {
-  const log = openSync(join(directory, LOG_NAME), "w", 0o600);
-  let child: ChildProcess;
-  try {
-    child = spawn(GUEST_PROGRAM, ["wall", "--directory", directory, ...launcherArguments, "--", ...wallArguments], {
-      cwd: "/",
-      detached: true, // its own session: no signal of the daemon's terminal reaches it
-      env: { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin" },
-      stdio: ["ignore", log, log, "pipe"],
-    });
-  } finally {
-    closeSync(log);
-  }
-  child.unref();
-  const exited = new Promise<void>((done) => {
-    child.once("exit", () => done());
-    child.once("error", () => done());
-  });
-  await bound(child);
-  const outer = child.pid === undefined ? undefined : identifyProcess(child.pid);
+  const words = ["wall", "--directory", directory, ...launcherArguments, "--", ...wallArguments];
+  const { exited } = await bound(words, join(directory, LOG_NAME));
+  const outer = recordedProcess(directory);
   if (!outer) throw startFailure(logTail(directory));
   return { process: new WallProcess(outer, [], exited), exited };
 }
 
-/** Waits for the launcher's word on its status pipe: `B`, or `E` and why not. */
-function bound(child: ChildProcess): Promise<void> {
+/** Waits for the launcher's word on its status pipe: `B`, or `E` and why not. Gives a promise of its end. */
+function bound(words: readonly string[], log: string): Promise<{ exited: Promise<void> }> {
   return new Promise((done, fail) => {
-    const status = child.stdio[3];
     let text = "";
-    let isBound = false;
-    child.once("error", (error) => fail(startFailure(messageOf(error))));
-    if (!status || !("on" in status)) return;
-    status.on("data", (chunk: Buffer) => {
-      text += chunk.toString();
-      if (!text.startsWith("B") || isBound) return;
-      isBound = true;
-      done();
-    });
-    status.once("error", () => undefined);
-    // The launcher's later failures come here too; whoever waits for the guest's hello reads them from the log.
-    status.once("close", () => fail(startFailure(text.replace(/^B?E?/, "") || "the launcher ended")));
-    if (status instanceof Socket) status.unref();
+    let isBound = () => {};
+    const saysBound = new Promise<void>((settle) => (isBound = settle));
+    const onStatus = (chunk: string) => {
+      text += chunk;
+      if (text.startsWith("B")) isBound();
+    };
+    startRole(words, { log, onStatus, isBackground: true }).then(
+      ({ ended }) => {
+        const exited = ended.then(() => undefined);
+        void saysBound.then(() => done({ exited }));
+        // The launcher's later failures come here too; whoever waits for the guest's hello reads them from the log.
+        void exited.then(() => fail(startFailure(text.replace(/^B?E?/, "") || "the launcher ended")));
+      },
+      (error: unknown) => fail(isClocheError(error) ? error : startFailure(messageOf(error))),
+    );
   });
 }
 

@@ -4,7 +4,7 @@ import type { WallSpec } from "../../contracts/backend.ts";
 import type { Labels } from "../../docker-engine/engine.ts";
 import { WORKSPACE_ROOT } from "../../model/names.ts";
 import { GUEST_MIB } from "../../walls/cgroup.ts";
-import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { guestProgram } from "../../walls/guest-program.ts";
 import { workFolder, writableLayer } from "../../walls/layers.ts";
 import {
   GUEST_FOLDER,
@@ -57,7 +57,7 @@ const CAPABILITIES = ["SYS_ADMIN", "SETUID", "SETGID"];
 const READ_ONLY_KERNEL_FILES = ["abi", "debug", "dev", "fs", "kernel", "net", "vm"].map((name) => `/proc/sys/${name}`);
 
 /** As in `guest/terminals.c`. */
-const TERMINAL_OPTIONS = "newinstance,ptmxmode=0666,mode=0620,gid=5,max=64,nosuid,noexec";
+const TERMINAL_OPTIONS = "newinstance,ptmxmode=0666,mode=0620,gid=5,max=128,nosuid,noexec";
 
 /** gVisor has many threads of its own for a process in it, and breaks when it gets no more; a limit for processes alone it does not have. */
 const GVISOR_TASKS = 32;
@@ -166,7 +166,7 @@ function mounts({ spec, idMap, name, labels, links, hostFolders }: ContainerPlan
     overlay(names.workspace, WORKSPACE_ROOT, overlayOptions(links, spec.layers.length), false),
     // SECURITY: the engine's own terminals have no limit; these are mounted in their place (G-26). gVisor's are none of the host's.
     ...(isGvisor(spec.ociRuntime) ? [] : [mounted("devpts", names.terminals, "/dev/pts", TERMINAL_OPTIONS, false)]),
-    bind(GUEST_PROGRAM, PROGRAM),
+    bind(guestProgram(), PROGRAM),
     bind(writableLayer(spec.directory), `${GUEST_FOLDER}/upper`),
     bind(spec.baseline, `${GUEST_FOLDER}/baseline`),
     // SECURITY: layers are shared between workspaces, and read-only (G-05).

@@ -8,7 +8,7 @@ import { removeTree } from "../../base/remove-tree.ts";
 import type { WallSpec } from "../../contracts/backend.ts";
 import type { Rootfs } from "../../contracts/environment.ts";
 import { failure } from "../../model/error-codes.ts";
-import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { guestProgram } from "../../walls/guest-program.ts";
 
 /** A folder of the host behind the layer that hides what must not show of it. */
 export interface CoveredFolder {
@@ -58,7 +58,7 @@ async function makeCover(place: string, target: string, rootfs: Rootfs): Promise
   const places = rootfs.coveredPaths.filter((path) => path.startsWith(`${target}/`));
   const relative = places.map((path) => path.slice(target.length + 1));
   try {
-    await promisify(execFile)(GUEST_PROGRAM, ["cover", "--folder", target, "--to", cover, ...relative]);
+    await promisify(execFile)(guestProgram(), ["cover", "--folder", target, "--to", cover, ...relative]);
   } catch (error) {
     throw failure("SANDBOX_START_FAILED", `Cannot cover what must not show of ${target}: ${messageOf(error)}`);
   }

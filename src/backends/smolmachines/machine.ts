@@ -5,7 +5,7 @@ import { type ProcessIdentity, identifyProcess } from "../../base/process-identi
 import type { GuestClient } from "../../guest/client.ts";
 import { failure } from "../../model/error-codes.ts";
 import { connectGuest } from "../../guest/connect-guest.ts";
-import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { guestProgram } from "../../walls/guest-program.ts";
 import { packLayer } from "../../walls/layer-stream.ts";
 import { tmpfsBytes } from "../../walls/sandbox-layout.ts";
 import { type MachineRecord, writeMachineRecord } from "./machine-record.ts";
@@ -88,8 +88,9 @@ export class Machine {
 
   /** The guest program of this version, also in a machine that an older one has made. */
   async copyProgram(signal: AbortSignal | undefined): Promise<void> {
-    const argv = copyInArguments(this.#record.name, basename(GUEST_PROGRAM), PROGRAM, "755");
-    await this.#smolvm.run(argv, { cwd: dirname(GUEST_PROGRAM), deadlineMs: this.#smolvm.deadlines.copyMs, signal });
+    const program = guestProgram();
+    const argv = copyInArguments(this.#record.name, basename(program), PROGRAM, "755");
+    await this.#smolvm.run(argv, { cwd: dirname(program), deadlineMs: this.#smolvm.deadlines.copyMs, signal });
   }
 
   /** What is on its disk stays. */

@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { errnoOf } from "../../base/errors.ts";
-import { failure } from "../../model/error-codes.ts";
-import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { guestProgram } from "../../walls/guest-program.ts";
 import { packInitrd } from "./initrd.ts";
 import { type Kernel, moduleFiles } from "./kernel.ts";
 import type { VmCache } from "./vm-cache.ts";
@@ -23,7 +21,7 @@ export interface BootFiles {
 }
 
 export async function ensureBootFiles(cache: VmCache, kernel: Kernel): Promise<BootFiles> {
-  const program = await readGuestProgram();
+  const program = await readFile(guestProgram());
   const digest = digestOf(kernel, program);
   const folder = await cache.make(`boot/${digest}`, async (path) => {
     const modules = moduleFiles(kernel, NEEDED_MODULES);
@@ -43,7 +41,7 @@ export async function ensureBootFiles(cache: VmCache, kernel: Kernel): Promise<B
 
 /** Of the boot files that there are, or would be made. */
 export async function bootDigest(kernel: Kernel): Promise<string> {
-  return digestOf(kernel, await readGuestProgram());
+  return digestOf(kernel, await readFile(guestProgram()));
 }
 
 const digestOf = ({ version }: Kernel, program: Buffer): string =>
@@ -53,13 +51,4 @@ const digestOf = ({ version }: Kernel, program: Buffer): string =>
 function headOf(image: Buffer): Buffer {
   const setup = image[SETUP_SECTORS_AT] || 4;
   return image.subarray(0, (setup + 2) * SECTOR);
-}
-
-async function readGuestProgram(): Promise<Buffer> {
-  try {
-    return await readFile(GUEST_PROGRAM);
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
-    throw failure("BACKEND_UNAVAILABLE", "The guest program is not built", { hint: "Build it: make build" });
-  }
 }

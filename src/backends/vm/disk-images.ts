@@ -7,7 +7,7 @@ import { walkTree } from "../../base/walk-tree.ts";
 import type { Rootfs } from "../../contracts/environment.ts";
 import { failure } from "../../model/error-codes.ts";
 import { AGENT } from "../../model/names.ts";
-import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { guestProgram } from "../../walls/guest-program.ts";
 import { idMapArguments } from "../../walls/id-map-arguments.ts";
 import { runTool } from "./run-tool.ts";
 import type { VmCache } from "./vm-cache.ts";
@@ -108,7 +108,7 @@ export class DiskImages {
         // As the sandbox's root, who sees the owners that the sandbox is to see.
         const command = ["mkfs.erofs", ...options, "/proc/self/fd/3", "."];
         const argv = [
-          GUEST_PROGRAM,
+          guestProgram(),
           "mapped",
           ...idMapArguments(this.#idMap),
           "--in",

@@ -32,10 +32,10 @@ export function machineFailure(said: string): Error {
       hint: "Give the workspace less with --mem-mib",
     });
   }
-  if (/cannot run \S*qemu|cloche-guest.*ENOENT/.test(text)) {
+  if (/cannot run \S*qemu/.test(text)) {
     return failure("BACKEND_UNAVAILABLE", `Cannot start the machine: ${reason}`, {
       ...options,
-      hint: "Install it: apt-get install qemu-system-x86; build the guest program: make build",
+      hint: "Install it: apt-get install qemu-system-x86",
     });
   }
   return failure("SANDBOX_START_FAILED", `Cannot start the machine: ${reason}`, options);

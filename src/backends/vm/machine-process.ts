@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { within } from "../../base/deadline.ts";
 import { errnoOf, isClocheError, messageOf } from "../../base/errors.ts";
 import { type ProcessIdentity, identifyProcess, isProcessAlive, signalProcess } from "../../base/process-identity.ts";
-import { GUEST_PROGRAM } from "../../walls/guest-program.ts";
+import { guestProgram } from "../../walls/guest-program.ts";
 import { machineFailure } from "./machine-failure.ts";
 import type { MachineCommand } from "./qemu-arguments.ts";
 
@@ -62,7 +62,7 @@ export async function launchMachine(
     ...(user === undefined ? [] : ["--user", String(user)]),
     ...command.launcher,
   ];
-  const child = spawn(GUEST_PROGRAM, [...words, "--", ...command.program], {
+  const child = spawn(guestProgram(), [...words, "--", ...command.program], {
     cwd: "/",
     detached: true, // its own session: no signal of the daemon's terminal reaches it
     env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", ...command.env },

@@ -1,4 +1,4 @@
-import { fileURLToPath } from "node:url";
+import { ownFile } from "../../base/own-program.ts";
 
-/** What gives an emulator the template's memory for itself alone. The same place from `src/` and from `dist/`. */
-export const PRIVATE_MEMORY = fileURLToPath(new URL("../../../build/guest/private-memory.so", import.meta.url));
+/** The library that gives an emulator the template's memory for itself alone. */
+export const privateMemory = (): string => ownFile("private-memory.so");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PRIVATE_MEMORY } from "./private-memory.ts";
+import { privateMemory } from "./private-memory.ts";
 import { type MachineOptions, machineCommand } from "./qemu-arguments.ts";
 
 const options: MachineOptions = {
@@ -30,7 +30,7 @@ describe("machineCommand()", () => {
     const { launcher, stateFd, env } = machineCommand(options);
     expect(passed(launcher, 10)).toEqual(["--read", "/m"]);
     expect(env["PRIVATE_MEMORY_FILE"]).toBe("/proc/self/fd/10");
-    expect(passed(launcher, Number(env["LD_PRELOAD"]?.split("/").at(-1)))).toEqual(["--read", PRIVATE_MEMORY]);
+    expect(passed(launcher, Number(env["LD_PRELOAD"]?.split("/").at(-1)))).toEqual(["--read", privateMemory()]);
     expect(passed(launcher, stateFd)).toEqual(["--read", "/state"]);
     const written = launcher.flatMap((word, at) => (word === "--write" ? [launcher[at + 1]] : []));
     expect(written).toEqual(["/d", "/o"]);

@@ -1,6 +1,6 @@
 import type { BootFiles } from "./boot-files.ts";
 import { kvmGroup } from "./kvm-device.ts";
-import { PRIVATE_MEMORY } from "./private-memory.ts";
+import { privateMemory } from "./private-memory.ts";
 
 export type Accelerator = "kvm" | "tcg";
 
@@ -70,7 +70,7 @@ export function machineCommand(options: MachineOptions): MachineCommand {
   const thaws = state !== undefined;
   const memoryPath = `/proc/self/fd/${passed.add(thaws ? "--read" : "--write", files.memory)}`;
   const listening = (name: string) => passed.add("--listen", name);
-  const preload = `/proc/self/fd/${passed.add("--read", PRIVATE_MEMORY)}`;
+  const preload = `/proc/self/fd/${passed.add("--read", privateMemory())}`;
   // prettier-ignore
   const program = [
     qemu, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",

@@ -17,3 +17,11 @@ it("looks past a folder of the PATH that cannot be entered", async () => {
     rmSync(folder, { recursive: true });
   }
 });
+
+it("says on another processor that there are no machines, also where the emulator is there", async () => {
+  await expect(findQemu(process.env["PATH"], "arm64")).rejects.toMatchObject({
+    code: "BACKEND_UNAVAILABLE",
+    message: expect.stringContaining("arm64") as string,
+    hint: expect.stringContaining("container") as string,
+  });
+});

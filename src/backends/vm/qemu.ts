@@ -1,5 +1,6 @@
 import { type Stats, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { failure } from "../../model/error-codes.ts";
 import { notInstalled, runTool } from "./run-tool.ts";
 
 const PROGRAM = "qemu-system-x86_64";
@@ -13,8 +14,17 @@ export interface Qemu {
 
 let known: { stamp: string; qemu: Promise<Qemu> } | undefined;
 
-/** The emulator on the PATH. It is asked for its version once, as long as it is the same file. */
-export async function findQemu(path = process.env["PATH"] ?? ""): Promise<Qemu> {
+/** The emulator on the PATH. It is asked for its version once, as long as it is the same file. Kernel and guest program of a machine are for x86-64 only. */
+export async function findQemu(path = process.env["PATH"] ?? "", processor: string = process.arch): Promise<Qemu> {
+  if (processor !== "x64") {
+    throw failure(
+      "BACKEND_UNAVAILABLE",
+      `Virtual machines are made on x86-64 only, and this processor is ${processor}`,
+      {
+        hint: "Use another backend, such as container",
+      },
+    );
+  }
   for (const folder of path.split(delimiter).filter(Boolean)) {
     const program = join(folder, PROGRAM);
     const found = lookAt(program);

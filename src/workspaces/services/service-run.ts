@@ -63,12 +63,7 @@ export class ServiceRun {
   tell(kind: "service_start" | "service_stop" | "service_failed"): void {
     if (this.#over) return;
     const { serviceName, exitCode } = this.#record;
-    this.#deps.store.insertEvent(this.live.workspaceId, {
-      kind,
-      at: this.#deps.clock.now(),
-      service_name: serviceName,
-      exit_code: exitCode,
-    });
+    this.#deps.events.record(this.live, { kind, service_name: serviceName, exit_code: exitCode });
   }
 
   /** From here on the end of that process is the end of the run. */

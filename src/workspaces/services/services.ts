@@ -191,10 +191,9 @@ export class Services {
   /** The end of a service that nothing runs of any more. */
   #end(workspaceId: string, record: StoredService, state: "stopped" | "failed"): void {
     if (!isActive(record)) return;
-    const at = this.#deps.clock.now();
-    this.#deps.store.putService(workspaceId, { ...record, state, endedAt: at });
+    this.#deps.store.putService(workspaceId, { ...record, state, endedAt: this.#deps.clock.now() });
     const kind = state === "failed" ? "service_failed" : "service_stop";
-    this.#deps.store.insertEvent(workspaceId, { kind, at, service_name: record.serviceName, exit_code: null });
+    this.#deps.events.record({ workspaceId }, { kind, service_name: record.serviceName, exit_code: null });
   }
 
   #runsOf(workspaceId: string): Map<string, ServiceRun | undefined> {

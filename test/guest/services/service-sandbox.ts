@@ -4,7 +4,6 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } fr
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import type { Wall, WallRecord } from "../../../src/contracts/backend.ts";
@@ -12,13 +11,14 @@ import { GuestClient } from "../../../src/guest/client.ts";
 import type { NetworkPolicy } from "../../../src/model/names.ts";
 import type { OperationInput } from "../../../src/model/operations.ts";
 import type { Service } from "../../../src/model/service.ts";
+import { guestProgram } from "../../../src/walls/guest-program.ts";
 import type { Dependencies } from "../../../src/workspaces/dependencies.ts";
+import { EventLog } from "../../../src/workspaces/event-log.ts";
 import { LiveWorkspace } from "../../../src/workspaces/live-workspace.ts";
 import { Secrets } from "../../../src/workspaces/secrets.ts";
 import { Services } from "../../../src/workspaces/services/services.ts";
 import { MemoryStore } from "./memory-store.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../../build/guest/cloche-guest", import.meta.url));
 export const WORKSPACE_ID = "ws-0123456789";
 const AGENT = 1000;
 const DEADLINE_MS = 30_000;
@@ -57,7 +57,7 @@ export class ServiceSandbox implements AsyncDisposable {
       chownSync(join(sandbox.directory, folder), AGENT, AGENT);
     }
     const flags = ["--pid", "--fork", "--kill-child", "--mount", "--net", "--ipc", "--propagation", "private"];
-    sandbox.#child = spawn("unshare", [...flags, "sh", "-c", SCRIPT, "sh", sandbox.directory, PROGRAM], {
+    sandbox.#child = spawn("unshare", [...flags, "sh", "-c", SCRIPT, "sh", sandbox.directory, guestProgram()], {
       stdio: ["ignore", "inherit", "inherit"],
     });
     (await sandbox.#socket()).destroy();
@@ -172,6 +172,7 @@ export class ServiceSandbox implements AsyncDisposable {
       backends: new Map(),
       environments: undefined as never,
       journal: undefined as never,
+      events: new EventLog(this.store, systemClock),
       layers: undefined as never,
       scratch: undefined as never,
       seeds: undefined as never,
