@@ -52,7 +52,7 @@ static bool take_option(struct emulator_options *o, const char *name, const char
   if (strcmp(name, "--directory") == 0) {
     o->directory = value;
     if (chdir(value) != 0) fail("cannot enter %s", value);
-    record_own_pid();
+    record_own_pid(WALL_PID);
   } else if (strcmp(name, "--user") == 0) o->user = strtoul(value, NULL, 10);
   else if (strcmp(name, "--group") == 0) o->group = strtoul(value, NULL, 10);
   else if (strcmp(name, "--read") == 0) pass(above(open(value, O_RDONLY | O_CLOEXEC)), value);

@@ -61,7 +61,7 @@ int listen_privately(const char *path) {
   return listener;
 }
 
-void record_own_pid(void) {
+void record_own_pid(const char *name) {
   char stat_text[1024];
   int stat_file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
   ssize_t length = stat_file < 0 ? -1 : read(stat_file, stat_text, sizeof stat_text - 1);
@@ -74,8 +74,10 @@ void record_own_pid(void) {
   }
   if (!field) fail("cannot parse /proc/self/stat");
   char line[64];
+  char temporary[64];
+  snprintf(temporary, sizeof temporary, "%s.tmp", name);
   snprintf(line, sizeof line, "%d %llu\n", (int)getpid(), strtoull(field + 1, NULL, 10));
-  int file = open("wall.pid.tmp", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0 || write(file, line, strlen(line)) < 0 || close(file) < 0 || rename("wall.pid.tmp", "wall.pid") < 0)
-    fail("cannot write wall.pid");
+  int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0 || write(file, line, strlen(line)) < 0 || close(file) < 0 || rename(temporary, name) < 0)
+    fail("cannot write %s", name);
 }

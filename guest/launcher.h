@@ -1,6 +1,8 @@
-/* What the programs of the host side share: `wall` and `copy-layer`. They end with code 125 when they cannot go on. */
+/* What the programs of the host side share: `wall`, `emulator`, `gate-keeper`, `copy-layer`. They end with code 125 when they cannot go on. */
 #ifndef CLOCHE_LAUNCHER_H
 #define CLOCHE_LAUNCHER_H
+
+#define WALL_PID "wall.pid"
 
 /* Where failures are told besides stderr, as "E message"; -1: nowhere. */
 extern int launcher_status;
@@ -14,8 +16,8 @@ void fail_usage(const char *message) __attribute__((noreturn));
 void write_text(const char *path, const char *text);
 /* A socket that listens there and that only its owner may connect to; what had that name is gone. */
 int listen_privately(const char *path);
-/* Writes "PID START" to wall.pid in the current folder: the start time tells this process from a later one with the same pid. */
-void record_own_pid(void);
+/* Writes "PID START" to that file in the current folder: the start time tells this process from a later one with the same pid. */
+void record_own_pid(const char *name);
 /* A descriptor for the path itself, whatever it is. */
 int open_path(const char *path);
 

@@ -8,6 +8,7 @@
 #include "cover.h"
 #include "emulator.h"
 #include "enter.h"
+#include "gate_keeper.h"
 #include "init.h"
 #include "layer_stream.h"
 #include "lodge.h"
@@ -31,6 +32,7 @@ static const struct role {
     {"mapped", mapped_main},
     {"enter", enter_main},
     {"wall", wall_main},
+    {"gate-keeper", gate_keeper_main},
     {"cover", cover_main},
     {"copy-layer", copy_layer_main},
     {"copy-content", copy_content_main},

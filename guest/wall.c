@@ -116,7 +116,7 @@ int wall_main(int argc, char **argv) {
   if (launcher_status >= 0) close(STATUS_FD);
   read_options(argv, &options);
   if (chdir(options.directory) < 0) fail("cannot enter %s", options.directory);
-  record_own_pid();
+  record_own_pid(WALL_PID);
   /* SECURITY: the host makes the socket and the guest only inherits it, so no path that the daemon opens is ever made or
    * replaced by a guest (G-02). */
   int listener = listen_privately(SOCKET_NAME);

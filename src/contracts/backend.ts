@@ -71,6 +71,8 @@ export interface StopOptions {
 /** A running sandbox. */
 export interface Wall {
   readonly record: WallRecord;
+  /** Where the workspace's gate, a process of its own, connects to the guest program: beside our connections, and while no daemon runs. Where `doors` is declared. */
+  readonly gateSocket?: string | undefined;
   /** A new connection to the guest program, which has said hello; may be called many times, also at once. */
   connect(signal?: AbortSignal): Promise<GuestClient>;
   /** Whether it has ended, or does so within that time: a connection breaks a moment before its process is gone. */
@@ -99,6 +101,8 @@ export interface BackendCapabilities {
   readonly machineFiles?: boolean;
   /** The environment's files are not the commands' own; without it they can be changed, in the sandbox's own layer. */
   readonly guardedSystem?: boolean;
+  /** Its walls have a `gateSocket`. */
+  readonly doors?: boolean;
 }
 
 /** A way to wall off an environment. */

@@ -1,3 +1,4 @@
+import type { Door } from "../model/door.ts";
 import type { Command, JournalEntry } from "../model/exec.ts";
 import type { NetworkPolicy, WorkspaceState } from "../model/names.ts";
 import type { Readiness, ServiceState } from "../model/service.ts";
@@ -38,6 +39,8 @@ export interface StoredWorkspace {
   sessionStartedAt: number;
   /** A value is never stored. */
   secrets: StoredSecret[];
+  /** Those that it is to have, in every sandbox that it gets. */
+  doors: Door[];
   wall: WallRecord | null;
 }
 

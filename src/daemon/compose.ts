@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { systemClock } from "../base/clock.ts";
 import { type IdMap, currentIdMap } from "../base/id-map.ts";
 import type { Log } from "../base/log.ts";
@@ -8,17 +9,22 @@ import { SmolmachinesBackend } from "../backends/smolmachines/smolmachines-backe
 import { VmBackend } from "../backends/vm/vm-backend.ts";
 import type { Backend } from "../contracts/backend.ts";
 import { createEnvironments } from "../environments/environments.ts";
+import { createGates } from "../gate-processes/gate-processes.ts";
 import { createSeeds } from "../seeds/create-seeds.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
 import { EventLog } from "../workspaces/event-log.ts";
 import { Journal } from "../workspaces/journal.ts";
 import { Layers } from "../workspaces/layers.ts";
+import type { WorkspaceParts } from "../workspaces/operations/create-operations.ts";
 import { Scratch } from "../workspaces/scratch.ts";
 import { Services } from "../workspaces/services/services.ts";
 import { Shells } from "../workspaces/shells/shells.ts";
 import { Workspaces } from "../workspaces/workspaces.ts";
-import type { Compose, Composition, Surroundings } from "./composition.ts";
+import type { Composition, Surroundings } from "./composition.ts";
 import { createHandlers } from "./create-handlers.ts";
+
+/** Known as a file to run: a gate outlives the daemon, and shares no memory with it. */
+const GATE_PROGRAM = fileURLToPath(new URL("../gate/main.js", import.meta.url));
 
 /** What a backend is made with. */
 export interface BackendSurroundings extends Places {
@@ -26,18 +32,25 @@ export interface BackendSurroundings extends Places {
   readonly log: Log;
 }
 
+export interface OwnComposition extends Composition {
+  /** For what runs in the daemon and is no operation of the wire. */
+  readonly parts: WorkspaceParts;
+}
+
 /** The composition root: the one place that picks adapters. */
-export const compose: Compose = composeWith(() => []);
+export const compose: (surroundings: Surroundings) => Promise<OwnComposition> = composeWith(() => []);
 
 /** The same with backends of somebody else besides; one of the same name takes the place of ours. */
-export function composeWith(more: (surroundings: BackendSurroundings) => readonly Backend[]): Compose {
+export function composeWith(
+  more: (surroundings: BackendSurroundings) => readonly Backend[],
+): (surroundings: Surroundings) => Promise<OwnComposition> {
   return (surroundings) => Promise.resolve(composeAll(surroundings, more));
 }
 
 function composeAll(
   { places, store, log, config, workChanged }: Surroundings,
   more: (surroundings: BackendSurroundings) => readonly Backend[],
-): Composition {
+): OwnComposition {
   const idMap = currentIdMap();
   const all = [...createBackends({ ...places, idMap, log }), ...more({ ...places, idMap, log })];
   const backends = new Map(all.map((backend) => [backend.name, backend]));
@@ -52,6 +65,7 @@ function composeAll(
     backends,
     environments: createEnvironments(adapters),
     seeds: createSeeds(adapters),
+    gates: createGates({ home: places.home, program: GATE_PROGRAM, log }),
     clock: systemClock,
     log,
     config,
@@ -60,8 +74,10 @@ function composeAll(
   const services = new Services(deps);
   const shells = new Shells(deps);
   const workspaces = new Workspaces(deps, services, shells);
+  const parts: WorkspaceParts = { deps, workspaces, services, shells };
   return {
-    handlers: createHandlers({ deps, workspaces, services, shells, places }),
+    handlers: createHandlers({ ...parts, places }),
+    parts,
     hasWorkToHold: () => workspaces.needsDaemon,
     recover: async () => {
       for (const backend of backends.values()) await backend.recover?.();

@@ -103,6 +103,11 @@ export class GuestLink {
     return this.#drained.promise;
   }
 
+  /** Bytes that were sent and that the guest has not taken yet. */
+  get unsent(): number {
+    return this.#stream.writableLength;
+  }
+
   /** Since when frames are read as they come; undefined while they are not, because too much waits for its readers. */
   get listensSince(): number | undefined {
     return this.#paused ? undefined : this.#listensSince;

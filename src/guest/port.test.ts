@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { dataPayload, FakeGuest, pack, settle } from "../../test/guest/fake-guest.ts";
+import { encodeFrame } from "./codec.ts";
 import { GUEST, HOST } from "./frame-types.ts";
 import { WINDOW_BYTES } from "./output-window.ts";
 
@@ -108,6 +109,16 @@ describe("listen()", () => {
     expect(sockets).toHaveLength(512);
     expect(guest.frames.filter(({ type }) => type === HOST.DETACH)).toHaveLength(88);
     client.close();
+  });
+
+  it("G-28 ends the connection of a guest that connects on and takes no answer", async () => {
+    const { guest, client, stream } = await listening((socket) => socket.destroy());
+    guest.own.pause();
+    const frames = Array.from({ length: 130_000 }, (_, at) =>
+      encodeFrame(GUEST.INCOMING, stream, pack(["u32", 0x8000_0001 + at])),
+    );
+    guest.sendRaw(Buffer.concat(frames));
+    expect(await client.closed).toMatchObject({ code: "GUEST_PROTOCOL" });
   });
 
   it("survives a handler that throws", async () => {

@@ -12,6 +12,8 @@ import { uint } from "./spawn-frame.ts";
 
 /** A sandbox may hold this many connections through one door; more are closed at once. */
 const MAX_INCOMING = 512;
+/** So much may wait for a guest that opens connections, which has each of them answered. */
+const MAX_UNSENT_BYTES = 1024 * 1024;
 
 /** Connects to `127.0.0.1:port` in the sandbox. Rejects with PORT_FAILED when nothing listens there. */
 export async function connectPort(link: GuestLink, port: number): Promise<Duplex> {
@@ -96,15 +98,19 @@ class Door implements LinkStream {
   }
 
   #accept(id: number): void {
+    // SECURITY: a sandbox that connects without end and takes no refusal does not fill the host's memory with refusals (G-28)
+    if (this.#link.unsent > MAX_UNSENT_BYTES) throw protocolError("more connections than it takes answers to");
+    // SECURITY: a sandbox must not be able to take all of the host's memory by connecting without end (G-10)
+    if (this.#open >= MAX_INCOMING) {
+      this.#link.accept(id, this); // so that its number counts as used
+      this.#link.release(id);
+      this.#link.send(bytesFrame(HOST.DETACH, id));
+      return;
+    }
     const relay = new PortRelay(this.#link, {});
     this.#link.accept(id, relay);
     relay.stream = id;
     relay.open();
-    // SECURITY: a sandbox must not be able to take all of the host's memory by connecting without end (G-10)
-    if (this.#open >= MAX_INCOMING) {
-      relay.socket.destroy();
-      return;
-    }
     this.#open++;
     relay.socket.once("close", () => this.#open--);
     this.#link.send(creditFrame(id, 1, WINDOW_BYTES));

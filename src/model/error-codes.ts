@@ -40,6 +40,7 @@ export const ERROR_CODES = {
     400,
     "A secret has 4 to 65,536 bytes of text, those of a workspace 98,304 together, where one of several lines counts three times",
   ),
+  GATE_FAILED: row(1, 502, "See gate/gate.log in the workspace's folder, then try again"),
   PORT_TAKEN: row(1, 409, "Choose another host port, or 0 for one that is free"),
   // programs that use cloche over MCP
   HOST_NOT_INSTALLED: row(1, 404, "Install the host first; `cloche host doctor` shows which are there"),

@@ -90,6 +90,7 @@ export const MIGRATIONS: readonly string[] = [
   `,
   "ALTER TABLE workspaces ADD COLUMN idempotency_key TEXT",
   "ALTER TABLE snapshots ADD COLUMN session TEXT",
+  "ALTER TABLE workspaces ADD COLUMN doors TEXT NOT NULL DEFAULT '[]'",
 ];
 
 function schemaVersion(database: Database.Database): number {

@@ -26,6 +26,7 @@ const COLUMNS = recordColumns<StoredWorkspace>({
   generation: { column: "generation" },
   sessionStartedAt: { column: "session_started_at" },
   secrets: { column: "secrets", json: true },
+  doors: { column: "doors", json: true },
   wall: { column: "wall", json: true },
 });
 

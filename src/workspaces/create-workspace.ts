@@ -74,6 +74,7 @@ type Identity =
   | "resetCount"
   | "generation"
   | "idempotencyKey"
+  | "doors"
   | "wall";
 
 /** What is new in every workspace, made from a seed or forked. */
@@ -89,6 +90,7 @@ export function blankWorkspace(deps: Dependencies): Pick<StoredWorkspace, Identi
     resetCount: 0,
     generation: 1,
     idempotencyKey: null,
+    doors: [],
     wall: null,
   };
 }

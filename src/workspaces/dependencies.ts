@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Backend } from "../contracts/backend.ts";
 import type { Environments } from "../contracts/environment.ts";
+import type { Gates } from "../contracts/gates.ts";
 import type { Seeds } from "../contracts/seeds.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Config } from "../model/config.ts";
@@ -21,6 +22,7 @@ export interface Dependencies {
   readonly backends: ReadonlyMap<string, Backend>;
   readonly environments: Environments;
   readonly seeds: Seeds;
+  readonly gates: Gates;
   readonly clock: Clock;
   readonly log: Log;
   /** `config.yaml` as it is now; throws CONFIG_INVALID. */

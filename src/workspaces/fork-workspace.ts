@@ -11,18 +11,19 @@ import { findSnapshot } from "./snapshots.ts";
 
 /**
  * A new workspace over the layers of another: of a snapshot, or of what it is now. Its baseline is the parent's; its host name, machine id and everything
- * outside `/workspace` are its own. Secrets are provisioned anew.
+ * outside `/workspace` are its own. Secrets are provisioned anew. It has the parent's doors, through a gate of its own, where that is asked for.
  */
 export async function forkWorkspace(
   deps: Dependencies,
   parent: StoredWorkspace,
   input: Pick<OperationInput<"forkWorkspace">, "name" | "snapshot">,
   secrets: Secrets,
-  context: CreateContext,
+  context: CreateContext & { readonly withDoors?: boolean | undefined },
 ): Promise<LiveWorkspace> {
   const bring = (layers: string[], session: StoredSession | null) => {
     const labels = inheritedLabels(parent.labels);
-    const child: StoredWorkspace = { ...parent, ...blankWorkspace(deps), name: input.name ?? null, labels, layers };
+    const doors = context.withDoors === true ? parent.doors : [];
+    const child = { ...parent, ...blankWorkspace(deps), name: input.name ?? null, labels, layers, doors };
     return bringUp(deps, child, secrets, context, session);
   };
   if (input.snapshot !== undefined) {

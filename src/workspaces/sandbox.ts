@@ -111,9 +111,11 @@ export async function requireRemovable(deps: Dependencies, { workspaceId, backen
     await getBackend(deps, backend).requireRemovable?.(sandboxDirectory(deps.home, { workspaceId, generation }));
 }
 
-/** Removes every sandbox of a workspace but the one given, whatever state it is in; its folder too when none is. */
+/** Removes every sandbox of a workspace but the one given, whatever state it is in; its gate and its folder too when none is. */
 export async function removeSandboxes(deps: Dependencies, stored: StoredWorkspace, except?: number): Promise<void> {
   const backend = getBackend(deps, stored.backend);
+  // Before the folder that it is in, and whatever state the workspace is in.
+  if (except === undefined) await deps.gates.end(stored.workspaceId);
   for (const generation of generations(deps.home, stored.workspaceId)) {
     const one = { workspaceId: stored.workspaceId, generation };
     if (generation !== except) await backend.remove(wallName(one), sandboxDirectory(deps.home, one));

@@ -1,11 +1,14 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
+import type { Door } from "../model/door.ts";
 import { failure } from "../model/error-codes.ts";
+import type { DoorReport } from "../model/gate-control.ts";
 import { OPERATIONS, type OperationInput, type WorkspaceOperationName } from "../model/operations.ts";
 import type { WorkspaceReset } from "../model/snapshot.ts";
 import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
 import { type CreateContext, createWorkspace } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { moveDoors, setDoors } from "./doors.ts";
 import { Expiry } from "./expiry.ts";
 import { forkWorkspace } from "./fork-workspace.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
@@ -29,6 +32,8 @@ import type { FoundWorkspace } from "./verb.ts";
 import { WorkspaceRecords } from "./workspace-records.ts";
 
 type CallContext = Omit<CreateContext, "onLost">;
+/** `withDoors`: the fork has the parent's. */
+type ForkContext = CallContext & { readonly withDoors?: boolean | undefined };
 
 /** The workspaces of one installation: their life from creation to removal. */
 export class Workspaces extends WorkspaceRecords {
@@ -78,7 +83,7 @@ export class Workspaces extends WorkspaceRecords {
   async fork(
     workspaceId: string,
     input: Pick<OperationInput<"forkWorkspace">, "name" | "snapshot">,
-    context: CallContext,
+    context: ForkContext,
   ): Promise<Workspace> {
     return await this.turns.take(workspaceId, async () => {
       const secrets = this.#running.secretsOf(workspaceId);
@@ -86,6 +91,7 @@ export class Workspaces extends WorkspaceRecords {
       const onLost = this.#running.lost;
       const live = await forkWorkspace(this.deps, parent, input, secrets, { ...context, onLost });
       await this.#running.takeUpSession(live);
+      await this.#moveDoors(live);
       return this.#made(live);
     });
   }
@@ -103,6 +109,7 @@ export class Workspaces extends WorkspaceRecords {
         letGo: () => this.#running.letGo(workspaceId, "the workspace was reset", { discard: true }),
       });
       await this.#running.takeUpSession(live);
+      await this.#moveDoors(live);
       this.#running.add(live);
       const { resetCount } = this.get(workspaceId);
       return { workspace_id: workspaceId, reset_count: resetCount, workspace_reset: { snapshot_name: snapshot } };
@@ -122,6 +129,7 @@ export class Workspaces extends WorkspaceRecords {
       await this.#running.letGo(workspaceId, "the workspace was stopped");
       await haltSandbox(this.deps, this.get(workspaceId)); // also one that does not answer
       await this.#running.endSession(workspaceId, "stopped");
+      await moveDoors(this.deps, this.get(workspaceId), undefined);
       this.deps.store.updateWorkspace(workspaceId, { wall: null });
       return this.status(workspaceId);
     });
@@ -141,8 +149,21 @@ export class Workspaces extends WorkspaceRecords {
         wall: live.wall.record,
         lastActivityAt: now,
       });
+      await this.#moveDoors(live);
       return this.#made(live);
     });
+  }
+
+  /** What the workspace has as doors from now on, in every sandbox that it gets. Tells which are open. */
+  async setDoors(workspaceId: string, doors: readonly Door[]): Promise<readonly DoorReport[]> {
+    return await this.turns.take(workspaceId, () =>
+      setDoors(this.deps, this.get(workspaceId), this.#running.find(workspaceId)?.wall, doors),
+    );
+  }
+
+  /** The doors as its gate told last. */
+  doorsOf(workspaceId: string): readonly DoorReport[] {
+    return this.deps.gates.reports(workspaceId);
   }
 
   /** Looks at the files of a stopped workspace: a sandbox in which nothing but the guest program runs. */
@@ -189,6 +210,7 @@ export class Workspaces extends WorkspaceRecords {
   async close(): Promise<void> {
     this.#expiry.stop();
     this.deps.journal.flush();
+    this.deps.gates.close();
     await this.#running.release();
   }
 
@@ -204,6 +226,10 @@ export class Workspaces extends WorkspaceRecords {
       const from = { stored: this.get(workspaceId), secrets: this.#running.secretsOf(workspaceId) };
       return this.#made(await moveWorkspace(this.deps, from, input, { ...context, onLost: this.#running.lost }));
     });
+  }
+
+  async #moveDoors({ workspaceId, wall }: LiveWorkspace): Promise<void> {
+    await moveDoors(this.deps, this.get(workspaceId), wall);
   }
 
   async #during<Result>(
@@ -251,6 +277,7 @@ export class Workspaces extends WorkspaceRecords {
         return;
       }
       await removeSandboxes(this.deps, stored, stored.generation);
+      if (stored.doors.length === 0) await this.deps.gates.end(workspaceId);
       if (stored.state === "stopped") await haltSandbox(this.deps, stored);
       if (stored.state !== "started") return;
       const directory = sandboxDirectory(this.deps.home, stored);
@@ -259,6 +286,8 @@ export class Workspaces extends WorkspaceRecords {
         this.#running.lost(workspaceId, "the sandbox ended while no daemon was running");
         return;
       }
+      // Its gate went on by itself, and nobody has to wait until it is known again.
+      void this.turns.take(workspaceId, () => moveDoors(this.deps, stored, wall));
       await this.#running.adopt(stored, wall);
     } catch (error) {
       this.deps.log.warn("could not take up a workspace", { workspaceId, error: String(error) });

@@ -25,6 +25,7 @@ export const workspace = (id: string, fields: Partial<StoredWorkspace> = {}): St
   generation: 1,
   sessionStartedAt: 100.25,
   secrets: [],
+  doors: [],
   wall: null,
   ...fields,
 });

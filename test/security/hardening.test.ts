@@ -302,7 +302,7 @@ describe("a busy host", () => {
     try {
       const program = `
         import { writeFileSync } from "node:fs";
-        import { fileAppears } from "${join(PROJECT, "dist/walls/guest-socket.js")}";
+        import { fileAppears } from "${join(PROJECT, "dist/walls/file-appears.js")}";
         setTimeout(() => writeFileSync("${folder}/ready", ""), 50);
         await fileAppears("${folder}/ready", undefined);
         console.log("there");`;

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync } 
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { connectGuest } from "../../src/walls/guest-socket.ts";
+import { connectGuest } from "../../src/guest/connect-guest.ts";
 import { eventually, withInstallation } from "../helpers/installation.ts";
 import { sandboxFolder } from "../helpers/running-daemon.ts";
 import { describeWalls, useSandbox } from "../helpers/sandbox.ts";

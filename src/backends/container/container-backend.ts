@@ -18,7 +18,8 @@ import { Cgroups } from "../../walls/cgroup.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
 import { guestProgram } from "../../walls/guest-program.ts";
-import { connectGuest, fileAppears } from "../../walls/guest-socket.ts";
+import { connectGuest } from "../../guest/connect-guest.ts";
+import { fileAppears } from "../../walls/file-appears.ts";
 import { idMapArguments } from "../../walls/id-map-arguments.ts";
 import { makeLayers, makeOwned, writableLayer } from "../../walls/layers.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
@@ -41,7 +42,7 @@ export class ContainerBackend implements Backend {
     this.#idMap = options.idMap;
     // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
     const guardedSystem = options.idMap.kind === "shifted";
-    this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem };
+    this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem, doors: true };
     this.#cgroups = Cgroups.detect(options.home);
   }
 

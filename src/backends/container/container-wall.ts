@@ -3,7 +3,7 @@ import type { ProcessIdentity } from "../../base/process-identity.ts";
 import type { StopOptions, Wall, WallRecord } from "../../contracts/backend.ts";
 import { syncFolder } from "../../base/sync-folder.ts";
 import type { GuestClient } from "../../guest/client.ts";
-import { connectGuest } from "../../walls/guest-socket.ts";
+import { connectGuest } from "../../guest/connect-guest.ts";
 import type { WallProcess } from "./wall-process.ts";
 
 export interface ContainerRecord extends WallRecord {
@@ -26,10 +26,14 @@ export class ContainerWall implements Wall {
     this.#first = first;
   }
 
+  get gateSocket(): string {
+    return join(this.#directory, this.record.socket);
+  }
+
   connect(signal?: AbortSignal): Promise<GuestClient> {
     const first = this.#first;
     this.#first = undefined;
-    return first ? Promise.resolve(first) : connectGuest(join(this.#directory, this.record.socket), signal);
+    return first ? Promise.resolve(first) : connectGuest(this.gateSocket, signal);
   }
 
   hasEnded(withinMs: number): Promise<boolean> {

@@ -71,7 +71,7 @@ export class DockerBackend implements Backend {
   constructor({ home, cache, idMap, log, env = process.env }: DockerBackendOptions) {
     // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
     const guardedSystem = idMap.kind === "shifted";
-    this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem };
+    this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem, doors: true };
     this.#home = home;
     this.#idMap = idMap;
     this.#log = log;

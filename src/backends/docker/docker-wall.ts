@@ -3,7 +3,7 @@ import { isProcessAlive, signalProcess } from "../../base/process-identity.ts";
 import type { Wall, WallRecord } from "../../contracts/backend.ts";
 import { DockerEngine } from "../../docker-engine/engine.ts";
 import type { GuestClient } from "../../guest/client.ts";
-import { connectGuest } from "../../walls/guest-socket.ts";
+import { connectGuest } from "../../guest/connect-guest.ts";
 import { GUEST_SOCKET, doorFolder } from "./container-config.ts";
 
 export interface DockerRecord extends WallRecord {
@@ -35,10 +35,14 @@ export class DockerWall implements Wall {
     return isProcessAlive(this.record);
   }
 
+  get gateSocket(): string {
+    return join(doorFolder(this.#directory), GUEST_SOCKET);
+  }
+
   connect(signal?: AbortSignal): Promise<GuestClient> {
     const first = this.#first;
     this.#first = undefined;
-    return first ? Promise.resolve(first) : connectGuest(join(doorFolder(this.#directory), GUEST_SOCKET), signal);
+    return first ? Promise.resolve(first) : connectGuest(this.gateSocket, signal);
   }
 
   /** Looked at on this host, so that an engine that is away makes no difference. */

@@ -1,7 +1,8 @@
 import type { DockerEngine } from "../../docker-engine/engine.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { failure } from "../../model/error-codes.ts";
-import { connectGuest, fileAppears } from "../../walls/guest-socket.ts";
+import { connectGuest } from "../../guest/connect-guest.ts";
+import { fileAppears } from "../../walls/file-appears.ts";
 
 const LOG_LINES = 20;
 /** Longer than the wait for the socket, whose own deadline says what was waited for. */

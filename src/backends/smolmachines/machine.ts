@@ -4,7 +4,7 @@ import type { IdMap } from "../../base/id-map.ts";
 import { type ProcessIdentity, identifyProcess } from "../../base/process-identity.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { failure } from "../../model/error-codes.ts";
-import { connectGuest } from "../../walls/guest-socket.ts";
+import { connectGuest } from "../../guest/connect-guest.ts";
 import { guestProgram } from "../../walls/guest-program.ts";
 import { packLayer } from "../../walls/layer-stream.ts";
 import { tmpfsBytes } from "../../walls/sandbox-layout.ts";

@@ -23,7 +23,7 @@ import type { Rootfs } from "../../contracts/environment.ts";
 import { GuestFiles } from "../../guest/files.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { LimitHealth } from "../../model/health.ts";
-import { connectGuest } from "../../walls/guest-socket.ts";
+import { connectGuest } from "../../guest/connect-guest.ts";
 import { unpackLayer } from "../../walls/layer-stream.ts";
 import { MachineImages } from "./machine-image.ts";
 import { type MachineRecord, readMachineRecord, writeMachineRecord } from "./machine-record.ts";
@@ -69,6 +69,7 @@ export class SmolmachinesBackend implements Backend {
     liveSnapshots: false,
     machineFiles: true,
     guardedSystem: true,
+    doors: true,
   };
   readonly #homeId: string;
   readonly #idMap: IdMap;

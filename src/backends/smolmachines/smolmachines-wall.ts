@@ -3,7 +3,7 @@ import { isClocheError } from "../../base/errors.ts";
 import { isProcessAlive } from "../../base/process-identity.ts";
 import type { Wall, WallRecord } from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
-import { connectGuest } from "../../walls/guest-socket.ts";
+import { connectGuest } from "../../guest/connect-guest.ts";
 import { type Machine, hostSocket } from "./machine.ts";
 
 const LOOK_AGAIN_MS = 20;
@@ -22,10 +22,14 @@ export class SmolmachinesWall implements Wall {
     this.#first = first;
   }
 
+  get gateSocket(): string {
+    return hostSocket(this.#directory);
+  }
+
   connect(signal?: AbortSignal): Promise<GuestClient> {
     const first = this.#first;
     this.#first = undefined;
-    return first ? Promise.resolve(first) : connectGuest(hostSocket(this.#directory), signal);
+    return first ? Promise.resolve(first) : connectGuest(this.gateSocket, signal);
   }
 
   /** The guest program may end in a machine that runs on: then its socket leads nowhere. */
@@ -34,7 +38,7 @@ export class SmolmachinesWall implements Wall {
     for (;;) {
       if (!isProcessAlive(this.record)) return true;
       try {
-        (await connectGuest(hostSocket(this.#directory), over)).close();
+        (await connectGuest(this.gateSocket, over)).close();
         return false;
       } catch (error) {
         // Silence for that long is a busy machine, not one that has ended.

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { GuestClient } from "../../guest/client.ts";
 import { failure } from "../../model/error-codes.ts";
-import { connectGuest } from "../../walls/guest-socket.ts";
-import { GUEST_PORTS, guestSocket } from "./qemu-arguments.ts";
+import { connectGuest } from "../../guest/connect-guest.ts";
+import { DAEMON_PORTS, GATE_PORT, guestSocket } from "./qemu-arguments.ts";
 
-/** The ports of one machine. Each takes one connection at a time, and the next in turn is taken: one that was just left may not know it yet. */
+/** The daemon's ports of one machine. Each takes one connection at a time, and the next in turn is taken: one that was just left may not know it yet. */
 export class GuestPorts {
   readonly #directory: string;
   readonly #taken = new Set<number>();
@@ -19,8 +19,12 @@ export class GuestPorts {
   /** One that nobody is connected to: in a machine that is saved now it has nothing to say to a host that is gone. */
   get free(): number {
     let port = this.#next;
-    for (let tried = 0; tried < GUEST_PORTS && this.#taken.has(port); tried++) port = (port + 1) % GUEST_PORTS;
+    for (let tried = 0; tried < DAEMON_PORTS && this.#taken.has(port); tried++) port = (port + 1) % DAEMON_PORTS;
     return port;
+  }
+
+  get gateSocket(): string {
+    return join(this.#directory, guestSocket(GATE_PORT));
   }
 
   async connect(signal?: AbortSignal): Promise<GuestClient> {
@@ -36,13 +40,13 @@ export class GuestPorts {
   }
 
   #take(): number {
-    for (let tried = 0; tried < GUEST_PORTS; tried++) {
+    for (let tried = 0; tried < DAEMON_PORTS; tried++) {
       const port = this.#next;
-      this.#next = (this.#next + 1) % GUEST_PORTS;
+      this.#next = (this.#next + 1) % DAEMON_PORTS;
       if (this.#taken.has(port)) continue;
       this.#taken.add(port);
       return port;
     }
-    throw failure("SANDBOX_LOST", `All ${GUEST_PORTS} connections to the machine are in use`, { hint: "Try again" });
+    throw failure("SANDBOX_LOST", `All ${DAEMON_PORTS} connections to the machine are in use`, { hint: "Try again" });
   }
 }

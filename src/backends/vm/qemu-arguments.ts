@@ -6,6 +6,10 @@ export type Accelerator = "kvm" | "tcg";
 
 /** Ports by which the host reaches the guest program; each carries one connection at a time. */
 export const GUEST_PORTS = 8;
+/** The one that is the gate's: a port takes one connection at a time, and the gate's process does not know which of the others are in use. */
+export const GATE_PORT = GUEST_PORTS - 1;
+/** As many are the daemon's, from the first on. */
+export const DAEMON_PORTS = GATE_PORT;
 export const CONTROL_SOCKET = "control.sock";
 export const QMP_SOCKET = "qmp.sock";
 export const guestSocket = (port: number): string => `guest.${port}.sock`;

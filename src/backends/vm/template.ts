@@ -10,7 +10,7 @@ import { removeTree } from "../../base/remove-tree.ts";
 import type { PrepareOptions } from "../../contracts/backend.ts";
 import type { Rootfs } from "../../contracts/environment.ts";
 import { failure } from "../../model/error-codes.ts";
-import { connectGuest } from "../../walls/guest-socket.ts";
+import { connectGuest } from "../../guest/connect-guest.ts";
 import type { BootFiles } from "./boot-files.ts";
 import { ControlPort } from "./control-port.ts";
 import { type DiskImages, copyDisk, makeHole } from "./disk-images.ts";

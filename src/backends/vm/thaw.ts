@@ -14,7 +14,7 @@ import { GuestPorts } from "./guest-ports.ts";
 import type { MachineFolder } from "./machine-folder.ts";
 import { loadOwnMemory } from "./machine-memory.ts";
 import { type Launched, type MachineProcess, launchMachine, whileItLives } from "./machine-process.ts";
-import { CONTROL_SOCKET, GUEST_PORTS, type MachineShape, QMP_SOCKET, machineCommand } from "./qemu-arguments.ts";
+import { CONTROL_SOCKET, DAEMON_PORTS, type MachineShape, QMP_SOCKET, machineCommand } from "./qemu-arguments.ts";
 import { Qmp } from "./qmp.ts";
 import { loadState } from "./save-state.ts";
 import type { Spare } from "./spare-machines.ts";
@@ -88,7 +88,7 @@ export async function thawSpare(
 export async function takeOver({ folder: place, machine }: Spare, options: ThawOptions): Promise<Thawed> {
   const { folder, frozen, seed, signal } = options;
   // Not the port that was used before it stood still: the machine may not know yet that it was left.
-  const ports = new GuestPorts(folder.emulator, ((frozen.freePort ?? 0) + 1) % GUEST_PORTS);
+  const ports = new GuestPorts(folder.emulator, ((frozen.freePort ?? 0) + 1) % DAEMON_PORTS);
   const become = async (): Promise<Thawed> => {
     // Written into the disk that the machine has open, and has not looked at yet.
     if (frozen.ownMemory === undefined && seed !== undefined) await copyDisk(seed, place.ownSeed, signal);

@@ -53,7 +53,13 @@ interface VmRecord extends WallRecord {
 export class VmBackend implements Backend {
   readonly name = "vm";
   readonly executionMode = "guest_serial";
-  readonly capabilities = { hostFolders: false, ociRuntime: false, liveSnapshots: true, guardedSystem: true };
+  readonly capabilities = {
+    hostFolders: false,
+    ociRuntime: false,
+    liveSnapshots: true,
+    guardedSystem: true,
+    doors: true,
+  };
   readonly isMachine = true;
   /** With 64 the kernel finds no room to unpack what it starts from; with 96 it was seen to boot. */
   readonly smallestMemMib = 128;

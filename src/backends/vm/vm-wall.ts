@@ -22,6 +22,10 @@ export class VmWall implements Wall {
     this.#first = first;
   }
 
+  get gateSocket(): string {
+    return this.#ports.gateSocket;
+  }
+
   connect(signal?: AbortSignal): Promise<GuestClient> {
     const first = this.#first;
     this.#first = undefined;

@@ -176,6 +176,7 @@ export class ServiceSandbox implements AsyncDisposable {
       layers: undefined as never,
       scratch: undefined as never,
       seeds: undefined as never,
+      gates: undefined as never,
       clock: systemClock,
       log: silentLog,
       config: unused,

@@ -1,0 +1,83 @@
+import { type Socket, connect } from "node:net";
+import { LineSplitter } from "../base/line-splitter.ts";
+import { onAbort } from "../base/on-abort.ts";
+import { openSocketAddress } from "../base/unix-path.ts";
+import type { GateOrder, GateReport } from "../model/gate-control.ts";
+
+/** The daemon's connection to a gate that runs. */
+export class GateConnection {
+  /** Resolves when it has ended, by whichever side. */
+  readonly closed: Promise<void>;
+  readonly #socket: Socket;
+  readonly #waiting = new Set<() => void>();
+  #report: GateReport | undefined;
+  #over = false;
+
+  /** Rejects with the system's error when no keeper holds that socket. A gate that is just being started again answers when it is there. */
+  static async open(path: string): Promise<GateConnection> {
+    const address = openSocketAddress(path);
+    try {
+      const socket = connect(address.path);
+      await new Promise<void>((done, fail) => socket.once("error", fail).once("connect", done));
+      return new GateConnection(socket);
+    } finally {
+      address.release();
+    }
+  }
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    const lines = new LineSplitter({ onLine: (line) => this.#hear(line) });
+    socket.on("data", (chunk: Buffer) => lines.push(chunk));
+    socket.on("error", () => undefined); // what follows is "close"
+    this.closed = new Promise((done) => {
+      socket.once("close", () => {
+        this.#over = true;
+        this.#wake();
+        done();
+      });
+    });
+  }
+
+  get isOpen(): boolean {
+    return !this.#over;
+  }
+
+  /** What it has told last. */
+  get report(): GateReport | undefined {
+    return this.#report;
+  }
+
+  order(order: GateOrder): void {
+    this.#socket.write(`${JSON.stringify(order)}\n`);
+  }
+
+  /** The first report, from now on or the last one, that is such; undefined when the connection ends before, or at the signal. */
+  async when(isSuch: (report: GateReport) => boolean, signal: AbortSignal): Promise<GateReport | undefined> {
+    const stopListening = onAbort(signal, () => this.#wake());
+    try {
+      while (!this.#over && !signal.aborted) {
+        if (this.#report && isSuch(this.#report)) return this.#report;
+        await new Promise<void>((done) => this.#waiting.add(done));
+      }
+      return undefined;
+    } finally {
+      stopListening();
+    }
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #hear(line: Buffer): void {
+    this.#report = JSON.parse(line.toString()) as GateReport;
+    this.#wake();
+  }
+
+  #wake(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const go of waiting) go();
+  }
+}

@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { join } from "node:path";
+import { errnoOf, messageOf } from "../base/errors.ts";
+import { ownProgram } from "../base/own-program.ts";
+import { workspaceDirectory } from "../base/paths.ts";
+import { type ProcessIdentity, childrenOf, isProcessAlive, signalProcess } from "../base/process-identity.ts";
+import { removeTree } from "../base/remove-tree.ts";
+import { failure } from "../model/error-codes.ts";
+
+const LOG_NAME = "gate.log";
+const LOG_TAIL_BYTES = 1000;
+const END_PATIENCE_MS = 5000;
+/** The kernel tells nobody but the parent. */
+const LOOK_AGAIN_MS = 5;
+/** Beyond that it ends, and its keeper starts it again. */
+const HEAP_MIB = 192;
+
+const gateFolder = (home: string, workspaceId: string): string => join(workspaceDirectory(home, workspaceId), "gate");
+export const controlSocket = (home: string, workspaceId: string): string =>
+  join(gateFolder(home, workspaceId), "control.sock");
+
+/** Starts the keeper of a workspace's gate, and with it the gate; resolves once its socket is bound. It outlives this process. */
+export async function startKeeper(home: string, workspaceId: string, program: string): Promise<void> {
+  const folder = gateFolder(home, workspaceId);
+  makeFolder(folder);
+  const log = openSync(join(folder, LOG_NAME), "a", 0o600);
+  // SECURITY: nothing that a gate must know is in its arguments or its environment (G-28)
+  const gate = [process.execPath, `--max-old-space-size=${HEAP_MIB}`, program, folder];
+  let child: ChildProcess;
+  try {
+    child = spawn(ownProgram(), ["gate-keeper", "--directory", folder, "--", ...gate], {
+      cwd: "/",
+      detached: true, // its own session: no signal of the daemon's terminal reaches it
+      env: { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin" },
+      stdio: ["ignore", log, log, "pipe"],
+    });
+  } finally {
+    closeSync(log);
+  }
+  child.unref();
+  await bound(child);
+}
+
+/** Not the folder above it: a workspace that was removed meanwhile gets no gate. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw cannotStart(messageOf(error));
+  }
+}
+
+/** Waits for the keeper's word on its status pipe: `B`, or `E` and why not. */
+function bound(child: ChildProcess): Promise<void> {
+  return new Promise((done, fail) => {
+    const status = child.stdio[3];
+    let text = "";
+    child.once("error", (error) => fail(cannotStart(messageOf(error))));
+    if (!(status instanceof Socket)) return;
+    status.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    status.once("error", () => undefined);
+    status.once("close", () => (text === "B" ? done() : fail(cannotStart(text.slice(1) || "its keeper ended"))));
+  });
+}
+
+const cannotStart = (reason: string): Error => failure("GATE_FAILED", `Cannot start the gate: ${reason}`);
+
+/** Ends whatever runs of a workspace's gate, and removes what it has on disk. Idempotent. */
+export async function endKeeper(home: string, workspaceId: string): Promise<void> {
+  if (!existsSync(gateFolder(home, workspaceId))) return;
+  const keeper = recordedKeeper(home, workspaceId);
+  if (keeper) await endProcess(keeper);
+  // One that has not written its record yet finds the folder gone, and one that has is told of the record's removal.
+  await removeTree(gateFolder(home, workspaceId));
+}
+
+async function endProcess(keeper: ProcessIdentity): Promise<void> {
+  const all = [keeper, ...(isProcessAlive(keeper) ? childrenOf(keeper.pid) : [])];
+  signalProcess(keeper, "SIGTERM");
+  if (await haveEnded(all)) return;
+  for (const one of all) signalProcess(one, "SIGKILL");
+  await haveEnded(all);
+}
+
+async function haveEnded(processes: readonly ProcessIdentity[]): Promise<boolean> {
+  const deadline = Date.now() + END_PATIENCE_MS;
+  while (processes.some(isProcessAlive) && Date.now() < deadline)
+    await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS));
+  return !processes.some(isProcessAlive);
+}
+
+/** As the keeper recorded itself before it did anything else. */
+function recordedKeeper(home: string, workspaceId: string): ProcessIdentity | undefined {
+  try {
+    const text = readFileSync(join(gateFolder(home, workspaceId), "gate.pid"), "latin1");
+    const [pid, startTicks] = text.trim().split(" ");
+    return pid !== undefined && startTicks !== undefined ? { pid: Number(pid), startTicks } : undefined;
+  } catch {
+    return undefined; // none was started
+  }
+}
+
+export function gateLogTail(home: string, workspaceId: string): string {
+  try {
+    return readFileSync(join(gateFolder(home, workspaceId), LOG_NAME), "utf8")
+      .slice(-LOG_TAIL_BYTES)
+      .trim();
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isClocheError, messageOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { ServedDoors } from "../contracts/gates.ts";
+import { failure } from "../model/error-codes.ts";
+import { type DoorReport, GATE_PROTOCOL, type GateReport } from "../model/gate-control.ts";
+import { GateConnection } from "./gate-connection.ts";
+import { controlSocket, endKeeper, gateLogTail, startKeeper } from "./gate-keeper.ts";
+
+/** For a gate to start, connect to the sandbox and open its doors. */
+const SERVE_MS = 15_000;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 5000;
+
+export interface GateOptions {
+  readonly home: string;
+  /** The gate, as a file to run. */
+  readonly program: string;
+  readonly log: Log;
+}
+
+/** The gate of one workspace as this daemon sees it. While it is wanted, one that dies with its keeper is started again. */
+export class KeptGate {
+  readonly #options: GateOptions;
+  readonly #workspaceId: string;
+  /** What came first is done first. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #connection: GateConnection | undefined;
+  #wanted: ServedDoors | undefined;
+
+  constructor(options: GateOptions, workspaceId: string) {
+    this.#options = options;
+    this.#workspaceId = workspaceId;
+  }
+
+  get reports(): readonly DoorReport[] {
+    return this.#connection?.report?.doors ?? [];
+  }
+
+  async serve(wanted: ServedDoors): Promise<readonly DoorReport[]> {
+    this.#wanted = wanted;
+    return await this.#inTurn(() => this.#serve(wanted));
+  }
+
+  async end(): Promise<void> {
+    this.#wanted = undefined;
+    await this.#inTurn(async () => {
+      this.letGo();
+      await endKeeper(this.#options.home, this.#workspaceId);
+    });
+  }
+
+  /** The gate goes on. */
+  letGo(): void {
+    this.#wanted = undefined;
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  async #serve({ guestSocket, doors }: ServedDoors): Promise<readonly DoorReport[]> {
+    const over = AbortSignal.timeout(SERVE_MS);
+    let reason = "it did not answer in time";
+    for (let pause = FIRST_PAUSE_MS; !over.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      try {
+        const { connection, revision } = await this.#reach(over);
+        connection.order({ revision: revision + 1, guest_socket: guestSocket, doors });
+        const isDone = (report: GateReport) => report.revision > revision && report.doors.every(isSettled);
+        const report = await connection.when(isDone, over);
+        if (report) return report.doors;
+      } catch (error) {
+        reason = messageOf(error);
+      }
+      // It was killed meanwhile, or one that a killed daemon has begun to start is on its way.
+      await sleep(pause, undefined, { signal: over }).catch(() => undefined);
+    }
+    const { home } = this.#options;
+    throw failure("GATE_FAILED", `The gate of workspace ${this.#workspaceId} does not serve: ${reason}`, {
+      details: { log: gateLogTail(home, this.#workspaceId) },
+    });
+  }
+
+  /** A gate of this version that answers, and the revision that it has. */
+  async #reach(over: AbortSignal): Promise<{ connection: GateConnection; revision: number }> {
+    const connection = this.#connection?.isOpen === true ? this.#connection : await this.#connect();
+    const first = await connection.when(() => true, over);
+    if (!first) throw failure("GATE_FAILED", "it ended");
+    if (first.protocol === GATE_PROTOCOL) return { connection, revision: first.revision };
+    connection.close();
+    await endKeeper(this.#options.home, this.#workspaceId);
+    throw failure("GATE_FAILED", "it was of another version");
+  }
+
+  async #connect(): Promise<GateConnection> {
+    const { home, program } = this.#options;
+    const socket = controlSocket(home, this.#workspaceId);
+    const connection = await GateConnection.open(socket).catch(async () => {
+      await startKeeper(home, this.#workspaceId, program);
+      return await GateConnection.open(socket);
+    });
+    this.#connection = connection;
+    void connection.closed.then(() => this.#lost(connection));
+    return connection;
+  }
+
+  /** A gate that was killed is started again by its keeper, which keeps what it was told; a keeper that was killed by us. Never rejects. */
+  async #lost(connection: GateConnection): Promise<void> {
+    if (this.#connection !== connection || !this.#wanted) return;
+    this.#connection = undefined;
+    this.#options.log.warn("a gate ended", { workspaceId: this.#workspaceId });
+    await this.#inTurn(async () => {
+      if (this.#wanted && this.#connection?.isOpen !== true) await this.#serve(this.#wanted);
+    }).catch((error: unknown) => {
+      const hint = isClocheError(error) ? error.hint : undefined;
+      this.#options.log.error("a gate cannot be started again", { reason: messageOf(error), hint });
+    });
+  }
+
+  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const own = this.#turn.then(work);
+    this.#turn = own.catch(() => undefined); // its own caller is told
+    return await own;
+  }
+}
+
+const isSettled = ({ state }: DoorReport): boolean => state !== "opening";

@@ -1,0 +1,13 @@
+import { messageOf } from "../base/errors.ts";
+import { openGateLog } from "./gate-log.ts";
+import { runGate } from "./gate.ts";
+
+/** The gate as a process, which `cloche-guest gate-keeper` starts. Its argument is for readers of a list of processes. */
+const log = openGateLog(2);
+process.on("uncaughtException", (error) => {
+  // What state it is in is unknown: it ends, and its keeper starts it again.
+  log.error("uncaught exception", { error: error.stack ?? messageOf(error) });
+  process.exit(1);
+});
+process.once("SIGTERM", () => process.exit(0));
+runGate({ order: [3, 4], control: 5 }, log);

@@ -1,0 +1,189 @@
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { type Server, type Socket, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { removeTree } from "../../src/base/remove-tree.ts";
+import type { Gates } from "../../src/contracts/gates.ts";
+import { createGates } from "../../src/gate-processes/gate-processes.ts";
+import { FrameDecoder, encodeFrame } from "../../src/guest/codec.ts";
+import { GUEST, GUEST_STREAM_BIT, HOST } from "../../src/guest/frame-types.ts";
+import { helloPayload, pack } from "../guest/fake-guest.ts";
+import { DoorsInstallation, EchoServer } from "../helpers/doors.ts";
+import { Installation, PROJECT, eventually, processesNaming } from "../helpers/installation.ts";
+
+const PORT = 7001;
+const MOST_MIB = 250;
+
+function residentMib(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+}
+
+describe("G-28 the gate of a sandbox", () => {
+  let at: DoorsInstallation;
+  let echo: EchoServer;
+  let id: string;
+
+  beforeAll(async () => {
+    at = new DoorsInstallation(new Installation("g"));
+    echo = await new EchoServer().listen(at.at.path("told-to-the-gate.sock"));
+    id = (await at.sdk.createWorkspace({ backend: "container", environment: "host" })).workspace_id;
+    await at.setDoors(id, [{ port: PORT, to: echo.to }]);
+  });
+
+  afterAll(async () => {
+    await at.sdk.close();
+    await at.at[Symbol.asyncDispose]();
+    await echo[Symbol.asyncDispose]();
+  });
+
+  it("G-28 has a bounded number of connections, however many a sandbox opens, and serves on", async () => {
+    const before = at.gate(id);
+    echo.connections = 0;
+    const program = `use IO::Socket::INET; my @all; $SIG{PIPE} = "IGNORE";
+      for (1..1200) { my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => ${PORT}); if ($s) { print $s "x" x 70000; push @all, $s } }
+      sleep 2; print scalar(@all);`;
+    const { stdout } = await at.sdk.execWorkspace(id, { command: ["perl", "-e", program], timeout_seconds: 50 });
+    expect(Number(stdout)).toBeGreaterThan(256);
+    expect(echo.connections).toBeGreaterThan(200);
+    expect(echo.open.most).toBeLessThanOrEqual(256);
+    expect(residentMib(before?.gate ?? 0)).toBeLessThan(MOST_MIB);
+    await eventually(async () => expect(await at.knock(id, PORT)).toBe("hello"));
+    expect(at.gate(id)).toEqual(before);
+  });
+
+  it("G-28 is not reached by another sandbox, nor its socket by any", async () => {
+    const other = (await at.sdk.createWorkspace({ backend: "container", environment: "host" })).workspace_id;
+    expect(await at.knock(other, PORT)).toBeUndefined();
+    const folder = join(at.at.home, "workspaces", id, "gate");
+    for (const one of [id, other]) {
+      const look = `ls ${folder}; grep -c control.sock /proc/net/unix`;
+      const { stdout } = await at.sdk.execWorkspace(one, { command: look });
+      expect(stdout.trim()).toBe("0");
+    }
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder, "control.sock")).mode & 0o777).toBe(0o600);
+  });
+
+  it("G-28 has nothing of what it was told in arguments, environment or files", () => {
+    const { keeper, gate } = at.gate(id) ?? { keeper: 0, gate: 0 };
+    for (const pid of [keeper, gate]) {
+      expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).toContain(id);
+      for (const file of ["cmdline", "environ"])
+        expect(readFileSync(`/proc/${pid}/${file}`, "utf8")).not.toContain("told-to-the-gate");
+    }
+    const folder = join(at.at.home, "workspaces", id, "gate");
+    const files = readdirSync(folder).filter((name) => statSync(join(folder, name)).isFile());
+    expect(files.sort()).toEqual(["gate.log", "gate.pid"]);
+    for (const name of files) expect(readFileSync(join(folder, name), "utf8")).not.toContain("told-to-the-gate");
+  });
+});
+
+/** A guest program that has been taken over: says hello, opens every door, then does as it likes, once. */
+class HostileGuest implements AsyncDisposable {
+  readonly connections: Socket[] = [];
+  readonly #server: Server;
+
+  constructor(attack: (socket: Socket, door: number) => void) {
+    this.#server = createServer((socket) => {
+      this.connections.push(socket);
+      const isFirst = this.connections.length === 1;
+      socket.on("error", () => undefined);
+      const decoder = new FrameDecoder((type, stream) => {
+        if (type === HOST.HELLO) socket.write(encodeFrame(GUEST.HELLO, 0, helloPayload()));
+        if (type !== HOST.LISTEN) return;
+        socket.write(encodeFrame(GUEST.OK, stream, Buffer.alloc(0)));
+        if (isFirst) attack(socket, stream);
+      });
+      socket.on("data", (chunk: Buffer) => decoder.push(chunk));
+    });
+  }
+
+  async listen(path: string): Promise<this> {
+    await new Promise<void>((done) => this.#server.listen(path, done));
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.connections) socket.destroy();
+    await new Promise((done) => this.#server.close(done));
+  }
+}
+
+describe("G-28 the gate of a guest program that was taken over", () => {
+  const ID = "ws-0123456789";
+  let home: string;
+  let gates: Gates;
+
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "cloche-gate-"));
+    mkdirSync(join(home, "workspaces", ID), { recursive: true });
+    gates = createGates({ home, program: join(PROJECT, "dist/gate/main.js"), log: silentLog });
+  });
+
+  afterEach(async () => {
+    await gates.end(ID);
+    await removeTree(home);
+  });
+
+  const gatePid = (): number => {
+    const keeper = readFileSync(join(home, "workspaces", ID, "gate/gate.pid"), "utf8").split(" ")[0] ?? "";
+    return Number(readFileSync(`/proc/${keeper}/task/${keeper}/children`, "utf8").trim());
+  };
+
+  it("G-28 ends when the folder of its workspace is removed by whoever knows nothing of it", async () => {
+    const to = { kind: "unix", path: join(home, "nobody.sock") } as const;
+    await gates.serve(ID, { guestSocket: null, doors: [{ port: PORT, to }] });
+    expect(processesNaming(home)).toHaveLength(2);
+    gates.close();
+    await removeTree(join(home, "workspaces", ID));
+    await eventually(() => expect(processesNaming(home)).toEqual([]));
+  });
+
+  it("G-28 is one, also when a second is started beside it", async () => {
+    const to = { kind: "unix", path: join(home, "nobody.sock") } as const;
+    const wanted = { guestSocket: null, doors: [{ port: PORT, to }] };
+    const other = createGates({ home, program: join(PROJECT, "dist/gate/main.js"), log: silentLog });
+    const told = await Promise.all([gates.serve(ID, wanted), other.serve(ID, wanted)]);
+    expect(told[0]).toEqual(told[1]);
+    expect(processesNaming(home)).toHaveLength(2);
+    other.close();
+  });
+
+  const flood = (socket: Socket, door: number): void => {
+    socket.pause(); // it takes no answer
+    let stream = GUEST_STREAM_BIT;
+    const more = (): void => {
+      while (!socket.destroyed) {
+        const frames = Array.from({ length: 2000 }, () =>
+          encodeFrame(GUEST.INCOMING, door, pack(["u32", (stream = (stream + 1) >>> 0)])),
+        );
+        if (!socket.write(Buffer.concat(frames))) {
+          socket.once("drain", more);
+          return;
+        }
+      }
+    };
+    more();
+  };
+
+  it.each([
+    ["opens connections without end and takes no refusal", flood],
+    ["sends no frame at all", (socket: Socket) => void socket.write(Buffer.alloc(200_000, 0xff))],
+    [
+      "sends to a stream that never was",
+      (socket: Socket) => void socket.write(encodeFrame(GUEST.DATA, 77, pack(["u8", 1]))),
+    ],
+  ])("G-28 goes on, within its bounds, and comes back when it %s", async (_what, attack) => {
+    await using guest = await new HostileGuest(attack).listen(join(home, "guest.sock"));
+    const to = { kind: "unix", path: join(home, "nobody.sock") } as const;
+    await gates.serve(ID, { guestSocket: join(home, "guest.sock"), doors: [{ port: PORT, to }] });
+    const pid = gatePid();
+    await eventually(() => expect(guest.connections.length).toBeGreaterThan(1));
+    expect(residentMib(pid)).toBeLessThan(MOST_MIB);
+    await eventually(() => expect(gates.reports(ID)).toEqual([{ port: PORT, state: "open", reason: null }]));
+    expect(gatePid()).toBe(pid);
+    expect(statSync(join(home, "workspaces", ID, "gate/gate.log")).size).toBeLessThan(10_000);
+  });
+});
