@@ -1,6 +1,7 @@
 import type { Backend, WallLimits } from "../contracts/backend.ts";
 import { failure } from "../model/error-codes.ts";
 import { hostSize, type HostSize } from "./host-size.ts";
+import { argument, way } from "../model/hint.ts";
 
 /** What nobody has stated is nobody's mistake. */
 type Stated = { readonly [Name in "vcpuCount" | "memMib"]?: WallLimits[Name] | undefined };
@@ -20,7 +21,7 @@ export function requireLimits(
       "INVALID_ARGUMENT",
       `A workspace cannot have ${vcpuCount} processors: this host has ${host.processors}`,
       {
-        hint: `Give --vcpu-count (limits.vcpu_count in config.yaml) of ${host.processors} or less`,
+        hint: [way`Give ${argument("vcpu_count")} (limits.vcpu_count in config.yaml) of ${host.processors} or less`],
       },
     );
   }
@@ -29,13 +30,13 @@ export function requireLimits(
       "INVALID_ARGUMENT",
       `A workspace cannot have ${memMib} MiB of memory: this host has ${host.memMib} MiB`,
       {
-        hint: `Give --mem-mib (limits.mem_mib in config.yaml) of less than ${host.memMib}`,
+        hint: [way`Give ${argument("mem_mib")} (limits.mem_mib in config.yaml) of less than ${host.memMib}`],
       },
     );
   }
   if (memMib < smallestMemMib) {
     throw failure("INVALID_ARGUMENT", `${memMib} MiB of memory are too few for a machine of backend "${name}"`, {
-      hint: `Give --mem-mib (limits.mem_mib in config.yaml) of ${smallestMemMib} or more`,
+      hint: [way`Give ${argument("mem_mib")} (limits.mem_mib in config.yaml) of ${smallestMemMib} or more`],
     });
   }
 }
