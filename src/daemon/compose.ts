@@ -8,6 +8,7 @@ import { SmolmachinesBackend } from "../backends/smolmachines/smolmachines-backe
 import { VmBackend } from "../backends/vm/vm-backend.ts";
 import type { Backend } from "../contracts/backend.ts";
 import { createEnvironments } from "../environments/environments.ts";
+import { EventLog } from "../events/event-log.ts";
 import { createSeeds } from "../seeds/create-seeds.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
 import { Journal } from "../workspaces/journal.ts";
@@ -41,10 +42,12 @@ function composeAll(
   const all = [...createBackends({ ...places, idMap, log }), ...more({ ...places, idMap, log })];
   const backends = new Map(all.map((backend) => [backend.name, backend]));
   const adapters = { cachePath: places.cache, home: places.home, idMap, log };
+  const events = new EventLog({ store, clock: systemClock, log });
   const deps: Dependencies = {
     home: places.home,
     store,
-    journal: new Journal(store, systemClock, log),
+    events,
+    journal: new Journal({ store, events, clock: systemClock, log }),
     layers: new Layers(places.home, store, backends),
     scratch: new Scratch(places.home, log),
     backends,
@@ -67,6 +70,7 @@ function composeAll(
     },
     close: async () => {
       await workspaces.close();
+      events.close();
       for (const backend of backends.values()) await backend.close?.();
     },
   };

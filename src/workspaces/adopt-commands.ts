@@ -26,7 +26,7 @@ export async function adoptCommands(deps: Dependencies, live: LiveWorkspace): Pr
   for (const entry of entries) {
     const found = known.get(commandTag(entry.sequence));
     if (!found) {
-      deps.store.endCommand(live.workspaceId, entry.sequence, { state: "lost", exit_code: 125 }, deps.clock.now());
+      deps.journal.end(live.workspaceId, entry.sequence, { state: "lost", exit_code: 125 });
       continue;
     }
     known.delete(found.tag);

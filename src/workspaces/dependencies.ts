@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Backend } from "../contracts/backend.ts";
 import type { Environments } from "../contracts/environment.ts";
+import type { Events } from "../contracts/events.ts";
 import type { Seeds } from "../contracts/seeds.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Config } from "../model/config.ts";
@@ -13,6 +14,7 @@ import type { Scratch } from "./scratch.ts";
 export interface Dependencies {
   readonly home: string;
   readonly store: Store;
+  readonly events: Events;
   readonly journal: Journal;
   readonly layers: Layers;
   readonly scratch: Scratch;

@@ -9,7 +9,6 @@ import type { Dependencies } from "./dependencies.ts";
 import { writeExport } from "./export-writer.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { inOutputFolder } from "./output-folder.ts";
-import { recordEvent } from "./record-event.ts";
 import { roomFor, withinRoom } from "./room.ts";
 import { withoutGit } from "./without-git.ts";
 import { refuseRepositories } from "./hidden-repository.ts";
@@ -95,7 +94,7 @@ export async function writeFile(
   const files = await live.files();
   await files.write("workspace", relative, content, { shownPath: path, ...(mode !== undefined && { mode }) });
   const written = { path: toWorkspaceAbsolute(relative), bytes_written: content.length };
-  recordEvent(deps, live, { kind: "file_write", at: deps.clock.now(), ...written });
+  deps.events.record({ kind: "file.written", workspace_id: live.workspaceId, ...written });
   return { workspace_id: live.workspaceId, ...written };
 }
 
@@ -130,6 +129,6 @@ export async function exportPath(
     output_path: outputPath,
     artifact_type: artifactType,
   };
-  recordEvent(deps, live, { kind: "export", at: deps.clock.now(), ...exported });
+  deps.events.record({ kind: "export.made", workspace_id: live.workspaceId, ...exported });
   return { workspace_id: live.workspaceId, ...exported, skipped_links: skippedLinks };
 }

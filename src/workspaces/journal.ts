@@ -2,8 +2,16 @@ import type { Clock } from "../base/clock.ts";
 import { isClocheError } from "../base/errors.ts";
 import { jsonBytes } from "../base/json-bytes.ts";
 import type { Log } from "../base/log.ts";
+import type { Events } from "../contracts/events.ts";
 import type { Store } from "../contracts/store.ts";
 import type { JournalEntry } from "../model/exec.ts";
+
+export interface JournalOptions {
+  readonly store: Store;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
 interface PendingEnd {
   readonly workspaceId: string;
@@ -32,18 +40,26 @@ const withoutOutput = (entry: JournalEntry): JournalEntry => ({
  */
 export class Journal {
   readonly #store: Store;
+  readonly #events: Events;
   readonly #clock: Clock;
   readonly #log: Log;
   #pending: PendingEnd[] = [];
 
-  constructor(store: Store, clock: Clock, log: Log) {
+  constructor({ store, events, clock, log }: JournalOptions) {
     this.#store = store;
+    this.#events = events;
     this.#clock = clock;
     this.#log = log;
   }
 
   begin(workspaceId: string, entry: Omit<JournalEntry, "sequence" | "state" | "started_at">): number {
-    return this.#store.beginCommand(workspaceId, { ...entry, started_at: this.#clock.now() });
+    return this.#store.transaction(() => {
+      const sequence = this.#store.beginCommand(workspaceId, { ...entry, started_at: this.#clock.now() });
+      const { command, cwd } = entry;
+      const kind = "command.started";
+      this.#events.record({ kind, workspace_id: workspaceId, command_sequence: sequence, command, cwd });
+      return sequence;
+    });
   }
 
   /** `written` is called when it is in the store; not when the disk is full, or the workspace is gone. */
@@ -84,10 +100,12 @@ export class Journal {
   flush(): void {
     const pending = this.#pending;
     this.#pending = [];
-    for (const { workspaceId, sequence, end, at, written } of pending) {
+    if (this.#writeTogether(pending)) return;
+    for (const one of pending) {
+      const { workspaceId, sequence } = one;
       try {
-        this.#store.endCommand(workspaceId, sequence, end, at);
-        written();
+        this.#store.transaction(() => this.#write(one));
+        one.written();
       } catch (error) {
         // The caller has its result all the same. On a full disk the guest keeps the end for a later daemon's journal.
         const level =
@@ -95,5 +113,27 @@ export class Journal {
         this.#log[level]("cannot complete a journal entry", { workspaceId, sequence, error: String(error) });
       }
     }
+  }
+
+  /** Many at once cost little more than one. False, and nothing is written, when one of them cannot be: then each is tried by itself. */
+  #writeTogether(pending: readonly PendingEnd[]): boolean {
+    if (pending.length < 2) return pending.length === 0;
+    try {
+      this.#store.transaction(() => {
+        for (const one of pending) this.#write(one);
+      });
+    } catch {
+      return false;
+    }
+    for (const { written } of pending) written();
+    return true;
+  }
+
+  #write({ workspaceId, sequence, end, at }: PendingEnd): void {
+    this.#store.endCommand(workspaceId, sequence, end, at);
+    const { state = "done", exit_code = 0, timed_out = false, duration_ms = 0 } = end;
+    if (state === "running") return;
+    const told = { state, exit_code, timed_out, duration_ms };
+    this.#events.record({ kind: "command.ended", workspace_id: workspaceId, command_sequence: sequence, ...told });
   }
 }

@@ -30,6 +30,7 @@ export async function adoptWorkspace(
       throw error;
     },
   );
+  deps.events.conceal(workspaceId, secrets.redactor);
   const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost });
   await takeUpSession(deps, live, alsoAdopt);
   return live;

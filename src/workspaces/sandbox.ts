@@ -57,6 +57,7 @@ export async function startSandbox(
     wall,
     executionMode,
   });
+  deps.events.conceal(workspaceId, secrets.redactor);
   const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost: context.onLost });
   try {
     await provisionSecrets(live);

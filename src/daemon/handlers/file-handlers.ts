@@ -1,7 +1,6 @@
 import { applyPatch } from "../../workspaces/apply-patch.ts";
 import { diffWorkspace } from "../../workspaces/diff-workspace.ts";
 import { exportDisk } from "../../workspaces/disk-verbs.ts";
-import { recordEvent } from "../../workspaces/record-event.ts";
 import { exportPath, listFiles, readFile, writeFile } from "../../workspaces/file-verbs.ts";
 import type { LiveWorkspace } from "../../workspaces/live-workspace.ts";
 import { pushSync } from "../../workspaces/push-sync.ts";
@@ -39,7 +38,8 @@ export function fileHandlers({ deps, workspaces }: Verbs): Pick<Handlers, Topic>
       changing(input.workspace_id, async (live) => {
         const applied = await applyPatch(live, input);
         const files = applied.files.slice(0, MAX_RECORDED_FILES).map(({ path, status }) => ({ path, status }));
-        if (applied.changed) recordEvent(deps, live, { kind: "patch_apply", at: deps.clock.now(), files });
+        const told = { files, file_count: applied.files.length };
+        if (applied.changed) deps.events.record({ kind: "patch.applied", workspace_id: live.workspaceId, ...told });
         return applied;
       }),
     diffWorkspace: async ({ workspace_id: id }) => await diffWorkspace(workspaces.live(id)),
@@ -49,7 +49,7 @@ export function fileHandlers({ deps, workspaces }: Verbs): Pick<Handlers, Topic>
       changing(input.workspace_id, async (live) => {
         const pushed = await pushSync(deps, live, input, context);
         const { source_path, dest, files } = pushed;
-        recordEvent(deps, live, { kind: "sync_push", at: deps.clock.now(), source_path, dest, files });
+        deps.events.record({ kind: "sync.pushed", workspace_id: live.workspaceId, source_path, dest, files });
         return pushed;
       }),
     listWorkspaceDisk: (input) => workspaces.inspect(input.workspace_id, (live) => listFiles(live, input)),

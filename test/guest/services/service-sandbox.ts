@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import type { Wall, WallRecord } from "../../../src/contracts/backend.ts";
+import type { Events, NewEvent } from "../../../src/contracts/events.ts";
 import { GuestClient } from "../../../src/guest/client.ts";
 import type { NetworkPolicy } from "../../../src/model/names.ts";
 import type { OperationInput } from "../../../src/model/operations.ts";
@@ -45,6 +46,12 @@ export class ServiceSandbox implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "cloche-services-"));
   readonly workspace = join(this.directory, "workspace");
   readonly store = new MemoryStore();
+  readonly events = {
+    told: [] as NewEvent[],
+    record(event: NewEvent): void {
+      this.told.push(event);
+    },
+  };
   services = new Services(this.#dependencies());
   live = this.#newLive({});
   #child: ChildProcess | undefined;
@@ -169,6 +176,7 @@ export class ServiceSandbox implements AsyncDisposable {
     return {
       home: this.directory,
       store: this.store,
+      events: this.events as unknown as Events,
       backends: new Map(),
       environments: undefined as never,
       journal: undefined as never,
