@@ -142,7 +142,7 @@ export interface Store {
 
   /** Gives it the next sequence. */
   appendEvent(event: Omit<ClocheEvent, "sequence">): void;
-  /** At most `limit` events after that sequence are looked at. */
+  /** At most `limit` events after that sequence are looked at, and fewer when they are long. */
   readEvents(since: number, filter: EventFilter, limit: number): EventPage;
   /** Sequences of the first and the last event that are there; those before the first have been removed. */
   eventBounds(): EventBounds;

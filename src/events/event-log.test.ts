@@ -118,6 +118,23 @@ describe("the log", () => {
     expect(await read(601)).toEqual([]);
   });
 
+  it("has less in a page when events are long", async () => {
+    for (let number = 1; number <= 40; number++) log.record(written("x".repeat(2000).repeat(number % 2)));
+    for (let number = 1; number <= 40; number++)
+      log.record({
+        kind: "push.held",
+        workspace_id: null,
+        repo: "a",
+        refs: Array(7).fill("r".repeat(2000)),
+        proposal_id: "p",
+      });
+    const sizes: number[] = [];
+    for await (const { events } of log.read(0, {})) sizes.push(JSON.stringify(events).length);
+    expect(sizes.length).toBeGreaterThan(4);
+    expect(Math.max(...sizes)).toBeLessThan(150 * 1024);
+    expect(await read()).toHaveLength(80);
+  });
+
   it("refuses a place that there has never been", async () => {
     tell(1, 3);
     await expect(read(4)).rejects.toMatchObject({

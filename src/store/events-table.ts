@@ -14,6 +14,8 @@ interface Row {
 
 /** What an event takes beside its payload: the columns, and its entries in the indexes. */
 const ROW_BYTES = 120;
+// SECURITY: what waits for a watcher that does not read is bounded (G-25)
+const MAX_PAGE_BYTES = 128 * 1024;
 /** Of a workspace's session; a summary shows the newest few. */
 const MAX_SESSION_EVENTS = 5000;
 const COLUMNS = "sequence, time, kind, workspace_id, identity, payload";
@@ -28,6 +30,13 @@ function toEvent({ sequence, time, kind, workspace_id, identity, payload }: Row)
     identity,
     ...(JSON.parse(payload) as object),
   } as ClocheEvent;
+}
+
+/** As many as a page has room for, and one at least. */
+function withinBytes(rows: readonly Row[]): readonly Row[] {
+  let left = MAX_PAGE_BYTES;
+  const over = rows.findIndex(({ payload }, index) => (left -= payload.length + ROW_BYTES) < 0 && index > 0);
+  return over < 0 ? rows : rows.slice(0, over);
 }
 
 type EventsTable = Pick<Store, "appendEvent" | "readEvents" | "eventBounds" | "listSessionEvents" | "dropEvents">;
@@ -75,9 +84,11 @@ export function eventsTable(database: Database.Database): EventsTable {
     },
     readEvents(since, filter, limit) {
       const { newest } = eventBounds();
-      const rows = page(filter, since, limit);
+      const found = page(filter, since, limit);
+      const rows = withinBytes(found);
       // A page that is not full has seen the whole rest, whatever was not asked for in it.
-      const through = rows.length === limit ? (rows.at(-1)?.sequence ?? since) : Math.max(since, newest);
+      const isFull = found.length === limit || rows.length < found.length;
+      const through = isFull ? (rows.at(-1)?.sequence ?? since) : Math.max(since, newest);
       const { kinds } = filter;
       return { events: (kinds ? rows.filter(({ kind }) => kinds.has(kind)) : rows).map(toEvent), through };
     },

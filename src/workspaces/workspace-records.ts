@@ -49,10 +49,12 @@ export class WorkspaceRecords {
     const kept = Object.entries({ ...stored.labels, ...labels }).filter(
       ([key]) => !cleared?.includes(key) || key in (labels ?? {}),
     );
-    this.deps.store.updateWorkspace(stored.workspaceId, {
-      ...(name !== undefined && { name }),
-      labels: Object.fromEntries(kept),
-      lastActivityAt: this.deps.clock.now(),
+    const { store, events, clock } = this.deps;
+    const { workspaceId } = stored;
+    const next = { name: name === undefined ? stored.name : name, labels: Object.fromEntries(kept) };
+    store.transaction(() => {
+      store.updateWorkspace(workspaceId, { ...next, lastActivityAt: clock.now() });
+      events.record({ kind: "workspace.updated", workspace_id: workspaceId, ...next });
     });
     return this.status(stored.workspaceId);
   }
