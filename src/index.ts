@@ -5,7 +5,7 @@ export type { Command, ExecEvent, ExecResult, Journal, JournalEntry } from "./mo
 export type * from "./model/files.ts";
 export type * from "./model/health.ts";
 export type { ArtifactType, ExecutionMode, NetworkPolicy, WorkspaceState } from "./model/names.ts";
-export type { Progress, ReportProgress } from "./model/results.ts";
+export type { Progress, ReportProgress } from "./model/progress.ts";
 export type * from "./model/service.ts";
 export type * from "./model/shell.ts";
 export type * from "./model/snapshot.ts";

@@ -1,4 +1,4 @@
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import type { Cloche } from "../sdk/cloche.ts";
 import type { Colours } from "./colour.ts";
 import type { CliIo } from "./io.ts";

@@ -1,4 +1,4 @@
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import { escapeName } from "./escape.ts";
 import type { OutputStream } from "./io.ts";
 import { terminalSize } from "./terminal-size.ts";

@@ -1,7 +1,7 @@
 import type { GuestClient } from "../guest/client.ts";
 import type { LimitHealth } from "../model/health.ts";
 import type { ExecutionMode } from "../model/names.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import type { Rootfs } from "./environment.ts";
 
 export interface PrepareOptions {

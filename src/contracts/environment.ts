@@ -1,6 +1,6 @@
 import type { ClocheError } from "../base/errors.ts";
 import type { Environment, EnvironmentDetail, KeptItem, RemovedItem } from "../model/environment.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 
 /**
  * A root file system, ready on this host's disk. `root` holds the folders that a wall mounts on (`/workspace /proc /dev /tmp /run

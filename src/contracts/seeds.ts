@@ -1,5 +1,5 @@
 import type { ReadScope } from "../model/read-scope.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import type { WorkspaceSeed } from "../model/workspace.ts";
 
 export interface ImportedSeed {

@@ -1,5 +1,6 @@
 import { failure } from "../model/error-codes.ts";
-import type { OperationName } from "../model/operations.ts";
+import type { Lane } from "../model/operation.ts";
+import { operationRow, type OperationName } from "../model/operations.ts";
 import { FairQueue, type QueueLimits } from "./fair-queue.ts";
 
 /** What a call has been given. */
@@ -9,40 +10,8 @@ export interface Place {
   readonly isLarge: boolean;
 }
 
-type Lane = "light" | "heavy" | "making" | "moving";
+type Queued = Exclude<Lane, "always">;
 
-/** Results or inputs of these may have many MiB, whatever a sandbox has in it. */
-const HEAVY: ReadonlySet<OperationName> = new Set<OperationName>([
-  "diffWorkspace",
-  "summarizeWorkspace",
-  "listWorkspaceFiles",
-  "applyWorkspacePatch",
-  "logsWorkspace",
-  "logsService",
-  "listWorkspaceDisk",
-  "readWorkspaceDisk",
-]);
-/** These start processes of the host. */
-const MAKING: ReadonlySet<OperationName> = new Set<OperationName>([
-  "createWorkspace",
-  "forkWorkspace",
-  "resetWorkspace",
-  "startWorkspace",
-  "createSnapshot",
-]);
-/** These remember the names of what they copy. */
-const MOVING: ReadonlySet<OperationName> = new Set<OperationName>([
-  "exportWorkspace",
-  "exportWorkspaceDisk",
-  "pushWorkspaceSync",
-]);
-/** Ways out, however much is under way. */
-const ALWAYS: ReadonlySet<OperationName> = new Set<OperationName>([
-  "daemonStatus",
-  "stopDaemon",
-  "stopWorkspace",
-  "deleteWorkspace",
-]);
 const FREE: Place = { leave: () => undefined, isLarge: false };
 /** Above that, a file that is read or written at once is heavy. */
 const HEAVY_BYTES = 1024 * 1024;
@@ -54,7 +23,7 @@ const busy = (what: string) => (key: string) =>
         hint: "Wait for some of them to end, then try again",
       });
 
-const LIMITS: Readonly<Record<Lane, QueueLimits>> = {
+const LIMITS: Readonly<Record<Queued, QueueLimits>> = {
   // A few run for long: commands, shells that are watched.
   light: { atOnce: 2048, perKey: 256, waiting: 0, waitingPerKey: 0, refuse: busy("ask for little") },
   heavy: { atOnce: 3, perKey: 1, waiting: 256, waitingPerKey: 64, refuse: busy("ask for much") },
@@ -67,7 +36,7 @@ const LIMITS: Readonly<Record<Lane, QueueLimits>> = {
  * its turn.
  */
 export class Admission {
-  readonly #queues: Readonly<Record<Lane, FairQueue>> = {
+  readonly #queues: Readonly<Record<Queued, FairQueue>> = {
     light: new FairQueue(LIMITS.light),
     heavy: new FairQueue(LIMITS.heavy),
     making: new FairQueue(LIMITS.making),
@@ -76,8 +45,8 @@ export class Admission {
 
   /** At once when there is room. Throws WORKSPACE_BUSY or DAEMON_BUSY when too many wait. */
   enter(name: OperationName, input: object, signal: AbortSignal): Place | Promise<Place> {
-    if (ALWAYS.has(name)) return FREE;
     const lane = laneOf(name, input);
+    if (lane === "always") return FREE;
     const key = "workspace_id" in input && typeof input.workspace_id === "string" ? input.workspace_id : "";
     const isLarge = lane === "heavy";
     const entered = this.#queues[lane].enter(key, signal);
@@ -86,9 +55,8 @@ export class Admission {
 }
 
 function laneOf(name: OperationName, input: object): Lane {
-  if (MAKING.has(name)) return "making";
-  if (MOVING.has(name)) return "moving";
-  if (HEAVY.has(name)) return "heavy";
+  const { lane } = operationRow(name);
+  if (lane !== "light") return lane;
   const isLarge =
     ("max_bytes" in input && Number(input.max_bytes) > HEAVY_BYTES) ||
     ("text" in input && String(input.text).length > HEAVY_BYTES);

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { ClocheError } from "../base/errors.ts";
 import { ERROR_CODES, isErrorCode, toErrorDocument } from "../model/error-codes.ts";
 import { writePieces } from "./write-pieces.ts";
-import type { Progress } from "../model/results.ts";
+import type { Progress } from "../model/progress.ts";
 
 const CONTENT_TYPE = "application/x-ndjson";
 

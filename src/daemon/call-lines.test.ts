@@ -9,7 +9,7 @@ import { LineSplitter } from "../base/line-splitter.ts";
 import { silentLog } from "../base/log.ts";
 import { CALLS_PATH, CALLS_PROTOCOL } from "../model/call-lines.ts";
 import type { ExecResult } from "../model/exec.ts";
-import type { Handlers, LifeHandlers } from "./handlers.ts";
+import type { Handlers, DaemonHandlers } from "./handlers.ts";
 import { InFlight } from "./in-flight.ts";
 import { MAX_BODY_BYTES } from "./request-body.ts";
 import { Admission } from "./admission.ts";
@@ -24,7 +24,7 @@ let inFlight: InFlight;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "cloche-lines-"));
   inFlight = new InFlight(() => undefined);
-  const handlers: Partial<Handlers & LifeHandlers> = {
+  const handlers: Partial<Handlers & DaemonHandlers> = {
     listWorkspaces: () => Promise.resolve({ count: 0, workspaces: [] }),
     daemonStatus: () => Promise.resolve({ running: true } as never),
     createWorkspace: ({ name }, { progress }) => {
@@ -38,7 +38,7 @@ beforeEach(async () => {
     },
   };
   api = createApiServer({
-    handlers: handlers as Handlers & LifeHandlers,
+    handlers: handlers as Handlers & DaemonHandlers,
     version: "1.2.3",
     inFlight,
     log: silentLog,

@@ -1,3 +1,4 @@
+import { operationRow } from "../model/operations.ts";
 import { commandHandlers } from "./handlers/command-handlers.ts";
 import { fileHandlers } from "./handlers/file-handlers.ts";
 import { hostHandlers } from "./handlers/host-handlers.ts";
@@ -23,21 +24,6 @@ export function createHandlers(verbs: Verbs): Handlers {
 
 type AnyHandler = (input: { workspace_id?: string }, context: unknown) => Promise<unknown>;
 
-/** What says something about a workspace, or ends it, also when its sandbox does not answer. */
-const WITHOUT_SANDBOX: ReadonlySet<string> = new Set<keyof Handlers>([
-  "statusWorkspace",
-  "updateWorkspace",
-  "deleteWorkspace",
-  "stopWorkspace",
-  "resetWorkspace",
-  "logsWorkspace",
-  "createSnapshot",
-  "listSnapshots",
-  "deleteSnapshot",
-  "listServices",
-  "statusService",
-]);
-
 /** No workspace expires while a call about it goes on. */
 function keepingAlive({ workspaces }: Verbs, handlers: Handlers): Handlers {
   const wrapped = Object.entries(handlers as unknown as Record<string, AnyHandler>).map(
@@ -47,7 +33,9 @@ function keepingAlive({ workspaces }: Verbs, handlers: Handlers): Handlers {
         const { workspace_id: id } = input;
         return id === undefined
           ? await handle(input, context)
-          : await workspaces.during(id, !WITHOUT_SANDBOX.has(name), () => handle(input, context));
+          : await workspaces.during(id, operationRow(name as keyof Handlers).about === "sandbox", () =>
+              handle(input, context),
+            );
       },
     ],
   );

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Backend } from "../contracts/backend.ts";
 import { failure } from "../model/error-codes.ts";
-import type { Progress } from "../model/results.ts";
+import type { Progress } from "../model/progress.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
 import { checkHealth } from "./health.ts";
 

@@ -3,7 +3,7 @@ import { DEFAULTS } from "../model/config.ts";
 import type { Backend } from "../contracts/backend.ts";
 import type { BackendHealth, Health } from "../model/health.ts";
 import type { OperationInput } from "../model/operations.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
 import { defaultEnvironment } from "../workspaces/require-capabilities.ts";
 

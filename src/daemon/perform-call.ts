@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { ClocheError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { failure } from "../model/error-codes.ts";
-import { OPERATIONS, type OperationName } from "../model/operations.ts";
-import type { Progress } from "../model/results.ts";
+import { operationRow, type OperationName } from "../model/operations.ts";
+import type { Progress } from "../model/progress.ts";
 import { fillHint } from "./fill-hint.ts";
-import type { CallHandler, Handlers, LifeHandlers, StreamName } from "./handlers.ts";
+import type { AnyCallHandler, DaemonHandlers, Handlers } from "./handlers.ts";
 import type { Admission } from "./admission.ts";
 import type { Connections } from "./connections.ts";
 import type { InFlight } from "./in-flight.ts";
@@ -13,7 +13,7 @@ import { parseInput } from "./request-body.ts";
 import { toFailure } from "./to-failure.ts";
 
 export interface ApiOptions {
-  readonly handlers: Handlers & LifeHandlers;
+  readonly handlers: Handlers & DaemonHandlers;
   readonly version: string;
   readonly inFlight: InFlight;
   readonly connections: Connections;
@@ -30,14 +30,10 @@ export interface Answer {
   large(result: unknown): Promise<void>;
 }
 
-const STREAMS: ReadonlySet<string> = new Set<StreamName>(["streamWorkspace", "attachCommand", "attachShell"]);
-export const isOperation = (name: string): name is OperationName => Object.hasOwn(OPERATIONS, name);
-export const isStream = (name: OperationName): name is StreamName => STREAMS.has(name);
-
 /** Another version may ask how the daemon is, and tell it to end. */
 export function checkVersion(version: string, { headers }: IncomingMessage, name: OperationName): void {
   const theirs = headers["x-cloche-version"];
-  if (theirs === version || name === "daemonStatus" || name === "stopDaemon") return;
+  if (theirs === version || operationRow(name).about === "daemon") return;
   const asked = theirs === undefined ? "an unknown version" : `cloche ${String(theirs)}`;
   throw failure("DAEMON_VERSION", `The daemon is cloche ${version} and was asked by ${asked}`);
 }
@@ -62,7 +58,7 @@ export async function performCall(
     const place = admission.enter(name, input, signal);
     const { leave, isLarge } = place instanceof Promise ? await place : place;
     try {
-      const handler = handlers[name] as CallHandler<OperationName>;
+      const handler = handlers[name] as AnyCallHandler;
       const result = await handler(input, { signal, progress: (progress) => answer.progress(progress) });
       // SECURITY: an answer that may be large is made while its client takes it (G-25)
       if (isLarge || hasLongText(result)) await answer.large(result);

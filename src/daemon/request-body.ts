@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { ClocheError } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
-import { OPERATIONS, type OperationInput, type OperationName } from "../model/operations.ts";
+import { INPUTS } from "../model/operation-inputs.ts";
+import type { OperationInput, OperationName } from "../model/operations.ts";
 import { describeIssue } from "../model/describe-issue.ts";
 import { requireFewParts } from "./json-shape.ts";
 
@@ -79,7 +80,7 @@ export function parseJson(operation: OperationName, body: Buffer): unknown {
 
 /** Input as its operation's schema has it, or INVALID_ARGUMENT. */
 export function parseInput<Name extends OperationName>(operation: Name, value: unknown): OperationInput<Name> {
-  const schema = OPERATIONS[operation];
+  const schema = INPUTS[operation];
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
     const problem = describeIssue(schema, value, parsed.error);

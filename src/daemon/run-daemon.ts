@@ -11,7 +11,7 @@ import { Admission } from "./admission.ts";
 import { Connections } from "./connections.ts";
 import type { Compose, Composition } from "./composition.ts";
 import { configReader } from "./config.ts";
-import type { LifeHandlers } from "./handlers.ts";
+import type { DaemonHandlers } from "./handlers.ts";
 import { IdleTimer } from "./idle-timer.ts";
 import { InFlight } from "./in-flight.ts";
 import { openLogFile } from "./log-file.ts";
@@ -162,7 +162,7 @@ class DaemonLife implements Daemon {
     });
   }
 
-  #lifeHandlers(version: string): LifeHandlers {
+  #lifeHandlers(version: string): DaemonHandlers {
     return {
       daemonStatus: () =>
         Promise.resolve({

@@ -9,7 +9,7 @@ import { failure } from "../model/error-codes.ts";
 import type { ExecResult } from "../model/exec.ts";
 import type { Shell } from "../model/shell.ts";
 import { decodeStreamFrames, FRAME, type StreamFrame } from "../model/stream-frames.ts";
-import { DAEMON_STOPPING, type Handlers, type LifeHandlers } from "./handlers.ts";
+import { DAEMON_STOPPING, type Handlers, type DaemonHandlers } from "./handlers.ts";
 import { InFlight } from "./in-flight.ts";
 import { Admission } from "./admission.ts";
 import { Connections } from "./connections.ts";
@@ -31,9 +31,9 @@ afterEach(async () => {
 
 const socket = () => join(folder, "daemon.sock");
 
-async function serve(handlers: Partial<Handlers & LifeHandlers>): Promise<void> {
+async function serve(handlers: Partial<Handlers & DaemonHandlers>): Promise<void> {
   inFlight = new InFlight(() => undefined);
-  const all = handlers as Handlers & LifeHandlers;
+  const all = handlers as Handlers & DaemonHandlers;
   api = createApiServer({
     handlers: all,
     version: "1.2.3",

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { failure } from "../model/error-codes.ts";
-import type { OperationName } from "../model/operations.ts";
+import { isOperation, isStream, operationRow, type OperationName, type StreamName } from "../model/operations.ts";
 import { CallAnswer } from "./call-answer.ts";
 import { CallLines } from "./call-lines.ts";
 import { fillHint } from "./fill-hint.ts";
-import { isDaemonStopping, type StreamHandler, type StreamName } from "./handlers.ts";
-import { checkVersion, isOperation, isStream, performCall, type ApiOptions } from "./perform-call.ts";
+import { type AnyStreamHandler, isDaemonStopping } from "./handlers.ts";
+import { checkVersion, performCall, type ApiOptions } from "./perform-call.ts";
 import { parseInput, parseJson, readBody, readFirstLine } from "./request-body.ts";
 import { StreamAnswer } from "./stream-answer.ts";
 import { toFailure } from "./to-failure.ts";
@@ -43,9 +43,12 @@ export function createApiServer(options: ApiOptions): ApiServer {
   return { server, closeAllConnections };
 }
 
-/** Whether the request's body goes on as standard input after its first line. A shell always takes what is typed. */
-const takesInput = (name: StreamName, input: object): boolean =>
-  name === "attachShell" || ("stdin" in input && input.stdin === true);
+/** Whether the request's body goes on as standard input after its first line. */
+function takesInput(name: StreamName, input: object): boolean {
+  const row = operationRow(name);
+  if (row.kind !== "command") return false;
+  return row.stdin === "always" || (row.stdin === "asked" && "stdin" in input && input.stdin === true);
+}
 
 async function serve(options: ApiOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (options.inFlight.stopping) {
@@ -65,10 +68,10 @@ async function serve(options: ApiOptions, request: IncomingMessage, response: Se
   request.on("error", () => undefined);
   response.on("error", () => undefined);
   try {
-    const operation = route(options.version, request, name);
-    options.log.debug("operation", { operation });
-    if (isStream(operation)) await serveStream(options, operation, { request, response, signal: abort.signal });
-    else await serveCall(options, operation, { request, response, signal: abort.signal });
+    const asked = route(options.version, request, name);
+    options.log.debug("operation", { operation: asked });
+    if (isStream(asked)) await serveStream(options, asked, { request, response, signal: abort.signal });
+    else await serveCall(options, asked, { request, response, signal: abort.signal });
   } catch (error) {
     // Nothing of the operation has begun. The rest of the body is read and dropped, or the client would not get to the answer.
     new CallAnswer(response).error(toFailure(error, name, abort.signal, options.log));
@@ -123,7 +126,7 @@ async function serveStream(options: ApiOptions, name: StreamName, exchange: Exch
   const stdin = takesInput(name, input) ? rest : undefined;
   acknowledge(response);
   try {
-    const handler = options.handlers[name] as StreamHandler<StreamName>;
+    const handler = options.handlers[name] as unknown as AnyStreamHandler;
     const result = await handler(input, { signal, stdin, emit: answer });
     if (!connections.hasRoom) await connections.room();
     answer.exit(result);

@@ -1,19 +1,20 @@
 import type { ServerResponse } from "node:http";
 import type { ClocheError } from "../base/errors.ts";
 import { toErrorDocument } from "../model/error-codes.ts";
+import type { CommandName, OperationStart } from "../model/operations.ts";
 import { encodeJsonFrame, encodeStreamFrame, FRAME, STREAM_CONTENT_TYPE } from "../model/stream-frames.ts";
 import { CallAnswer } from "./call-answer.ts";
-import type { CommandStarted, ShellAttached, StreamEmitter } from "./handlers.ts";
+import type { CommandEmitter, EventsEmitter } from "./handlers.ts";
 
 /** The answer of a stream: frames. An error before the first of them is an ordinary answer. */
-export class StreamAnswer implements StreamEmitter {
+export class StreamAnswer implements CommandEmitter<CommandName>, EventsEmitter<object> {
   readonly #response: ServerResponse;
 
   constructor(response: ServerResponse) {
     this.#response = response;
   }
 
-  started(info: CommandStarted | ShellAttached): void {
+  started(info: OperationStart<CommandName>): void {
     void this.#write(encodeJsonFrame(FRAME.started, info));
   }
 
@@ -23,6 +24,10 @@ export class StreamAnswer implements StreamEmitter {
 
   async stderr(data: Buffer): Promise<void> {
     await this.#write(encodeStreamFrame(FRAME.stderr, data));
+  }
+
+  async event(event: object): Promise<void> {
+    await this.#write(encodeJsonFrame(FRAME.event, event));
   }
 
   exit(result: unknown): void {

@@ -5,7 +5,7 @@ import { NO_HOST_FOLDERS } from "./host-folders.ts";
 import { unpackRootfs } from "./rootfs-tar.ts";
 import { requireSubordinateIds } from "./subordinate-ids.ts";
 import type { IdMap } from "../base/id-map.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import { execFile } from "node:child_process";
 import { open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 import type { HostFolders } from "./host-folders.ts";
 import type { IdMap } from "../base/id-map.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import { createHash } from "node:crypto";
 
 /** How a build is watched, and what it may do. */

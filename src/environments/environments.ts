@@ -17,7 +17,7 @@ import { removeTree } from "../base/remove-tree.ts";
 import type { Environments, PrunedEnvironments, PruneRequest, Rootfs } from "../contracts/environment.ts";
 import type { Environment, KeptItem } from "../model/environment.ts";
 import { failure } from "../model/error-codes.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import { chmod, lchown, mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";

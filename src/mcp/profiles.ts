@@ -1,56 +1,22 @@
 import { failure } from "../model/error-codes.ts";
+import { OPERATIONS, type OperationName } from "../model/operations.ts";
 
-/** Which tools are served: data, compared by tests with what a server lists. A tool's file is `tools/` and its name with dashes. */
-const CORE = [
-  "vm_run",
-  "workspace_create",
-  "workspace_list",
-  "workspace_update",
-  "workspace_status",
-  "workspace_exec",
-  "workspace_logs",
-  "workspace_file_list",
-  "workspace_file_read",
-  "workspace_file_write",
-  "workspace_patch_apply",
-  "workspace_sync_push",
-  "workspace_diff",
-  "workspace_export",
-  "workspace_reset",
-  "workspace_summary",
-  "workspace_delete",
-] as const;
+type Rows = typeof OPERATIONS;
+/** `vm_run` is several operations in one. */
+export type ToolName =
+  "vm_run" | { [Name in OperationName]: Rows[Name]["mcp"] extends { tool: infer Tool } ? Tool : never }[OperationName];
 
-const FULL = [
-  ...CORE,
-  "workspace_fork",
-  "workspace_stop",
-  "workspace_start",
-  "workspace_disk_export",
-  "workspace_disk_list",
-  "workspace_disk_read",
-  "snapshot_create",
-  "snapshot_list",
-  "snapshot_delete",
-  "service_start",
-  "service_list",
-  "service_status",
-  "service_logs",
-  "service_stop",
-  "shell_open",
-  "shell_read",
-  "shell_write",
-  "shell_signal",
-  "shell_resize",
-  "shell_close",
-] as const;
+/** The tools whose operation names that profile, in the order of the rows. */
+const toolsOf = (profile: "core" | "full"): ToolName[] =>
+  Object.values(OPERATIONS).flatMap(({ mcp }) => (mcp?.profile === profile ? [mcp.tool] : []));
 
-export type ToolName = (typeof FULL)[number];
+const CORE: readonly ToolName[] = ["vm_run", ...toolsOf("core")];
 
+/** Which tools are served: data, compared by tests with what a server lists. */
 export const PROFILES = {
   "vm-run": ["vm_run"],
   "workspace-core": CORE,
-  "workspace-full": FULL,
+  "workspace-full": [...CORE, ...toolsOf("full")],
 } as const satisfies Record<string, readonly ToolName[]>;
 
 export type Profile = keyof typeof PROFILES;

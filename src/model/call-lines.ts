@@ -1,6 +1,6 @@
 import type { ErrorDocument } from "./error-codes.ts";
 import type { OperationName } from "./operations.ts";
-import type { Progress } from "./results.ts";
+import type { Progress } from "./progress.ts";
 
 /** `GET /v1/calls` with `Upgrade: cloche-calls` turns a connection into lines of JSON, one call after the other. */
 export const CALLS_PATH = "/v1/calls";

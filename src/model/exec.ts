@@ -21,6 +21,12 @@ export interface ExecResult {
   execution_mode: ExecutionMode;
 }
 
+/** The first frame of a streamed command. */
+export interface CommandStarted {
+  workspace_id: string;
+  sequence: number;
+}
+
 /** A line of the journal. `running` until the command has ended, `lost` when its sandbox ended first. */
 export interface JournalEntry extends ExecResult {
   state: "running" | "done" | "lost";

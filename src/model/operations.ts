@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Operation, TypeIn } from "./operation.ts";
 import { commandOperations } from "./operations/command-operations.ts";
 import { fileOperations } from "./operations/file-operations.ts";
 import { hostOperations } from "./operations/host-operations.ts";
@@ -8,8 +9,8 @@ import { snapshotOperations } from "./operations/snapshot-operations.ts";
 import { workspaceOperations } from "./operations/workspace-operations.ts";
 
 /**
- * What the daemon can be asked, one schema per operation: `POST /v1/NAME` with the input as JSON. The SDK's methods have the same
- * names. Unknown keys are errors.
+ * What the daemon can be asked, one row per operation: `POST /v1/NAME` with the input as JSON. The SDK's methods have the same names. Whatever else has to
+ * know something about an operation reads it here.
  */
 export const OPERATIONS = {
   ...workspaceOperations,
@@ -19,7 +20,33 @@ export const OPERATIONS = {
   ...serviceOperations,
   ...shellOperations,
   ...hostOperations,
-} as const satisfies Record<string, z.ZodType>;
+} as const;
 
-export type OperationName = keyof typeof OPERATIONS;
-export type OperationInput<Name extends OperationName> = z.input<(typeof OPERATIONS)[Name]>;
+type Rows = typeof OPERATIONS;
+/** The operations whose row has this in it. */
+type NamesWith<Fact extends Partial<Operation>> = {
+  [Name in keyof Rows]: Rows[Name] extends Fact ? Name : never;
+}[keyof Rows];
+
+export type OperationName = keyof Rows;
+export type CallName = NamesWith<{ kind: "call" }>;
+export type CommandName = NamesWith<{ kind: "command" }>;
+export type EventsName = NamesWith<{ kind: "events" }>;
+export type StreamName = Exclude<OperationName, CallName>;
+/** Answered by the daemon itself. */
+export type DaemonOperationName = NamesWith<{ about: "daemon" }>;
+
+export type OperationInput<Name extends OperationName> = z.input<ReturnType<Rows[Name]["input"]>>;
+export type OperationResult<Name extends OperationName> = TypeIn<Rows[Name]["result"]>;
+/** What the first frame of a streamed command says. */
+export type OperationStart<Name extends CommandName> = TypeIn<Rows[Name]["started"]>;
+/** What a stream of events pushes. */
+export type OperationEvent<Name extends EventsName> = Rows[Name] extends { event: infer Event } ? TypeIn<Event> : never;
+
+export const isOperation = (name: string): name is OperationName => Object.hasOwn(OPERATIONS, name);
+export const isStream = (name: OperationName): name is StreamName => operationRow(name).kind !== "call";
+
+/** A row without the types of its own input and result. */
+export function operationRow(name: OperationName): Operation {
+  return OPERATIONS[name];
+}

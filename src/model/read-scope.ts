@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { path } from "./operations/fields.ts";
+import { path } from "./path.ts";
 
 /**
  * What a call may read of the host, for callers that are trusted with a part of it: what lies below `root` by its real path. Of a `project` that is what a

@@ -10,6 +10,12 @@ export interface Shell {
   exit_code: number | null;
 }
 
+/** The first frame of an attached shell. */
+export interface ShellAttached {
+  workspace_id: string;
+  shell_id: string;
+}
+
 export interface ShellOutput {
   workspace_id: string;
   shell_id: string;

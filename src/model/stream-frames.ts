@@ -4,7 +4,7 @@
  */
 export const STREAM_CONTENT_TYPE = "application/x-cloche-frames";
 
-export const FRAME = { started: 1, stdout: 2, stderr: 3, exit: 4, error: 5 } as const;
+export const FRAME = { started: 1, stdout: 2, stderr: 3, exit: 4, error: 5, event: 6 } as const;
 export type FrameType = (typeof FRAME)[keyof typeof FRAME];
 
 export interface StreamFrame {

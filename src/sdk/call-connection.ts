@@ -5,7 +5,7 @@ import { LineSplitter } from "../base/line-splitter.ts";
 import { onAbort } from "../base/on-abort.ts";
 import { packageVersion } from "../base/version.ts";
 import { CALLS_PATH, CALLS_PROTOCOL, type AnswerLine, type CallLine } from "../model/call-lines.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import { readError, toClocheError } from "./answer.ts";
 import { ConnectionLost, lostBy } from "./connection-lost.ts";
 import type { SocketAgent } from "./http-exchange.ts";

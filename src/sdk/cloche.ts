@@ -13,9 +13,8 @@ import type {
   SyncPushed,
 } from "../model/files.ts";
 import type { DaemonStatus, Health } from "../model/health.ts";
-import type { OperationInput, OperationName } from "../model/operations.ts";
+import type { CallName, OperationInput, OperationResult } from "../model/operations.ts";
 import type { Prepared } from "../model/prepared.ts";
-import type { OperationResults } from "../model/results.ts";
 import type { Service, ServiceList, ServiceLogs } from "../model/service.ts";
 import type { Shell, ShellClosed, ShellOutput, ShellSignalled, ShellWritten } from "../model/shell.ts";
 import type { SnapshotDeleted, SnapshotList, SnapshotMade, WorkspaceReset } from "../model/snapshot.ts";
@@ -328,11 +327,11 @@ export class Cloche implements AsyncDisposable {
   }
 
   /** One call: what the method takes by position, or works out itself, with the rest of its options. */
-  async #ask<Name extends OperationName, Given extends Partial<OperationInput<Name>>>(
+  async #ask<Name extends CallName, Given extends Partial<OperationInput<Name>>>(
     operation: Name,
     given: Given,
     options: Omit<OperationInput<Name>, keyof Given> & LongCallOptions,
-  ): Promise<OperationResults[Name]> {
+  ): Promise<OperationResult<Name>> {
     const { signal, onProgress, ...input } = options;
     // Together they are the input, which the compiler does not see through the two generics.
     const whole = { ...input, ...given } as unknown as OperationInput<Name>;

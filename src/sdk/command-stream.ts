@@ -1,11 +1,11 @@
 import type { ClientRequest } from "node:http";
 import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
-import type { ExecResult } from "../model/exec.ts";
+import type { CommandStarted, ExecResult } from "../model/exec.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { cancelled, type DaemonConnection } from "./connection.ts";
 import { deferred } from "./deferred.ts";
-import { followStream } from "./follow-stream.ts";
+import { followStream, type OpenedStream } from "./follow-stream.ts";
 import type { CommandSignal, CommandStream, OutputChunk } from "./options.ts";
 import { OutputQueue } from "./output-queue.ts";
 
@@ -13,11 +13,6 @@ import { OutputQueue } from "./output-queue.ts";
 const HELD_OUTPUT_BYTES = 1024 * 1024;
 /** Daemons in a row that end without having sent anything. */
 const MAX_SILENT_DAEMONS = 3;
-
-interface Started {
-  workspace_id: string;
-  sequence: number;
-}
 
 export function openCommandStream(
   connection: DaemonConnection,
@@ -34,7 +29,7 @@ class LiveCommand implements CommandStream {
   readonly #own = new AbortController();
   readonly #signal: AbortSignal;
   readonly #queue = new OutputQueue(HELD_OUTPUT_BYTES);
-  readonly #started = deferred<Started>();
+  readonly #started = deferred<CommandStarted>();
   /** The body of the request that carries standard input, once the daemon listens to it. */
   readonly #input: { body: Promise<ClientRequest>; lost: boolean } | undefined;
   readonly #received = { stdout: 0, stderr: 0 };
@@ -111,26 +106,26 @@ class LiveCommand implements CommandStream {
   ): Promise<ExecResult> {
     const request: { body?: ClientRequest } = {};
     const onTaken = onInput && ((body: ClientRequest) => onInput((request.body = body)));
-    let response = await this.#connection.openStream("streamWorkspace", input, { signal: this.#signal, onTaken });
-    let started: Started | undefined;
+    let stream: OpenedStream<"streamWorkspace" | "attachCommand"> = await this.#connection.openStream(
+      "streamWorkspace",
+      input,
+      { signal: this.#signal, onTaken },
+    );
+    let started: CommandStarted | undefined;
     for (let silent = 0; silent < MAX_SILENT_DAEMONS; silent++) {
       const before = this.#received.stdout + this.#received.stderr;
-      const result = await followStream(response, {
-        started: (info) => this.#started.resolve((started = info as Started)),
+      const result = await followStream(stream, {
+        started: (info) => this.#started.resolve((started = info)),
         output: (chunk) => this.#receive(chunk),
       });
       request.body?.destroy();
-      if (result !== undefined) return result as ExecResult;
+      if (result !== undefined) return result;
       if (this.#signal.aborted) throw cancelled(this.#signal);
       if (started === undefined) break;
       if (this.#input) this.#input.lost = true;
       if (this.#received.stdout + this.#received.stderr > before) silent = 0;
       const offsets = { stdout_offset: this.#received.stdout, stderr_offset: this.#received.stderr };
-      response = await this.#connection.openStream(
-        "attachCommand",
-        { ...started, ...offsets },
-        { signal: this.#signal },
-      );
+      stream = await this.#connection.openStream("attachCommand", { ...started, ...offsets }, { signal: this.#signal });
     }
     throw failure("DAEMON_UNREACHABLE", "The daemon ended while the command ran", {
       hint: "See what became of it with `cloche workspace logs ID`",

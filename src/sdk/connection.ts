@@ -1,47 +1,23 @@
-import type { ClientRequest, IncomingMessage } from "node:http";
+import type { ClientRequest } from "node:http";
 import { onAbort } from "../base/on-abort.ts";
 import { daemonSocket } from "../base/paths.ts";
 import { failure } from "../model/error-codes.ts";
-import type { OperationInput, OperationName } from "../model/operations.ts";
-import type { OperationResults } from "../model/results.ts";
+import {
+  type CallName,
+  operationRow,
+  type OperationInput,
+  type OperationName,
+  type OperationResult,
+  type StreamName,
+} from "../model/operations.ts";
 import { STREAM_CONTENT_TYPE } from "../model/stream-frames.ts";
 import { readError } from "./answer.ts";
 import { CallPool } from "./call-pool.ts";
 import { ConnectionLost } from "./connection-lost.ts";
+import type { OpenedStream } from "./follow-stream.ts";
 import { exchange, SocketAgent } from "./http-exchange.ts";
 import type { LongCallOptions } from "./options.ts";
 import { startDaemon, type DaemonStart } from "./start-daemon.ts";
-
-/** Asking these twice is the same as asking once, so that they may be asked again when the answer was lost. */
-const REPEATABLE: ReadonlySet<OperationName> = new Set<OperationName>([
-  "listWorkspaces",
-  "statusWorkspace",
-  "updateWorkspace",
-  "attachCommand",
-  "resizeCommand",
-  "logsWorkspace",
-  "listWorkspaceFiles",
-  "readWorkspaceFile",
-  "writeWorkspaceFile",
-  "diffWorkspace",
-  "summarizeWorkspace",
-  "listWorkspaceDisk",
-  "readWorkspaceDisk",
-  "listSnapshots",
-  "listServices",
-  "statusService",
-  "logsService",
-  "readShell",
-  "resizeShell",
-  "attachShell",
-  "listEnvironments",
-  "pullEnvironment",
-  "inspectEnvironment",
-  "pruneEnvironments",
-  "doctor",
-  "daemonStatus",
-  "stopDaemon",
-]);
 
 /** Enough for two daemons that end on the way, each leaving a connection that looks alive. */
 const MAX_ATTEMPTS = 6;
@@ -75,21 +51,21 @@ export class DaemonConnection {
     this.#streams = new SocketAgent(socket, { keepAlive: true });
   }
 
-  async call<Name extends OperationName>(
+  async call<Name extends CallName>(
     operation: Name,
     input: OperationInput<Name>,
     options: LongCallOptions = {},
-  ): Promise<OperationResults[Name]> {
+  ): Promise<OperationResult<Name>> {
     const attempt = () => this.#ask(operation, input, options);
     return await this.#persist({ operation, signal: options.signal, attempt, start: true });
   }
 
   /** Asks only a daemon that runs; undefined when there is none. */
-  async callRunning<Name extends OperationName>(
+  async callRunning<Name extends CallName>(
     operation: Name,
     input: OperationInput<Name>,
     options: LongCallOptions = {},
-  ): Promise<OperationResults[Name] | undefined> {
+  ): Promise<OperationResult<Name> | undefined> {
     const attempt = () => this.#ask(operation, input, options);
     try {
       return await this.#persist({ operation, signal: options.signal, attempt, start: false });
@@ -100,16 +76,16 @@ export class DaemonConnection {
   }
 
   /** Opens a streamed answer; an error that comes before its first frame is thrown. */
-  async openStream<Name extends "streamWorkspace" | "attachCommand" | "attachShell">(
+  async openStream<Name extends StreamName>(
     operation: Name,
     input: OperationInput<Name>,
     { signal, onTaken }: StreamRequest,
-  ): Promise<IncomingMessage> {
+  ): Promise<OpenedStream<Name>> {
     const body = Buffer.from(`${JSON.stringify(input)}\n`);
     const attempt = async () => {
       const open = onTaken === undefined ? {} : { open: true, onTaken };
       const response = await exchange({ agent: this.#streams, operation, body, signal, ...open });
-      if (response.headers["content-type"] === STREAM_CONTENT_TYPE) return response;
+      if (response.headers["content-type"] === STREAM_CONTENT_TYPE) return { operation, response };
       throw await readError(response);
     };
     return await this.#persist({ operation, signal, attempt, start: true });
@@ -122,12 +98,12 @@ export class DaemonConnection {
     return Promise.resolve();
   }
 
-  async #ask<Name extends OperationName>(
+  async #ask<Name extends CallName>(
     operation: Name,
     input: OperationInput<Name>,
     { signal, onProgress }: LongCallOptions,
-  ): Promise<OperationResults[Name]> {
-    return (await this.#calls.ask({ operation, input }, { signal, onProgress })) as OperationResults[Name];
+  ): Promise<OperationResult<Name>> {
+    return (await this.#calls.ask({ operation, input }, { signal, onProgress })) as OperationResult<Name>;
   }
 
   /** Repeats an attempt for as long as that cannot do anything twice. Throws `ConnectionLost` when there is no daemon and none is to be started. */
@@ -142,7 +118,7 @@ export class DaemonConnection {
         throwIfAborted(signal);
         this.#throwIfClosed();
         if (error.absent && !start) throw error;
-        if (count === MAX_ATTEMPTS || (error.taken && !REPEATABLE.has(operation))) throw unreachable(error);
+        if (count === MAX_ATTEMPTS || (error.taken && !operationRow(operation).repeatable)) throw unreachable(error);
         // What lies idle leads to the same daemon: another attempt is to make a connection of its own.
         for (const agent of [this.#calls, this.#streams]) agent.dropIdle();
         if (error.absent) await unlessAborted(this.#startOnce(), signal);

@@ -1,6 +1,6 @@
 import type { ExecResult } from "../model/exec.ts";
 import type { OperationInput, OperationName } from "../model/operations.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import type { Shell } from "../model/shell.ts";
 
 export interface ClocheOptions {

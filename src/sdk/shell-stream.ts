@@ -97,11 +97,11 @@ class AttachedShell implements ShellStream {
   /** Follows the shell from daemon to daemon until it has ended or is left. */
   async #run(): Promise<Shell> {
     for (let silent = 0; silent < MAX_SILENT_DAEMONS; silent++) {
-      const response = await this.#connection.openStream("attachShell", this.#input, {
+      const stream = await this.#connection.openStream("attachShell", this.#input, {
         signal: this.#signal,
         onTaken: (body) => this.#take(body),
       });
-      const result = await followStream(response, {
+      const result = await followStream(stream, {
         started: () => undefined,
         output: async (chunk) => {
           silent = 0;
@@ -109,7 +109,7 @@ class AttachedShell implements ShellStream {
         },
       });
       this.#body?.destroy();
-      if (result !== undefined) return result as Shell;
+      if (result !== undefined) return result;
       if (this.#signal.aborted) throw cancelled(this.#signal);
       // What came was redacted, so its length tells no place in the output: the next daemon begins with the last screenful.
       this.#input = { ...this.#input, cursor: undefined };

@@ -7,7 +7,7 @@ import { ModuleKind, ScriptTarget, transpileModule } from "typescript";
 import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { currentIdMap } from "../base/id-map.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import { ImportThreads } from "./import-threads.ts";
 
 /** The importing thread exists only in compiled form, so this compiles what it needs and runs it in a Node of its own. */

@@ -2,7 +2,7 @@ import type { Worker } from "node:worker_threads";
 import { ClocheError } from "../base/errors.ts";
 import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import type { ImportOutcome, ImportRequest } from "./import-job.ts";
 import type { ErrorMessage, ImportMessage, ImportOrder } from "./import-messages.ts";
 

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import type { ImportOutcome, ImportRequest } from "./import-job.ts";
 import { ImportThread } from "./import-thread.ts";
 

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import { runImport, type ImportOutcome, type ImportRequest } from "./import-job.ts";
 import { ImportThreads } from "./import-threads.ts";
 

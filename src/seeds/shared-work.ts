@@ -1,6 +1,6 @@
 import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
-import type { Progress, ReportProgress } from "../model/results.ts";
+import type { Progress, ReportProgress } from "../model/progress.ts";
 
 interface Caller {
   readonly progress: ReportProgress | undefined;

@@ -7,7 +7,7 @@ import type { EventOf } from "../model/event.ts";
 import { failure } from "../model/error-codes.ts";
 import type { NetworkPolicy } from "../model/names.ts";
 import type { OperationInput } from "../model/operations.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend, removeSandboxes, startSandbox } from "./sandbox.ts";

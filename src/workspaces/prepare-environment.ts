@@ -2,7 +2,7 @@ import { failure } from "../model/error-codes.ts";
 import { DEFAULTS } from "../model/config.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { Prepared, PreparedStep } from "../model/prepared.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import { chooseLimits } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";

@@ -2,7 +2,7 @@ import { messageOf } from "../base/errors.ts";
 import type { Backend, PruneKeep } from "../contracts/backend.ts";
 import type { BackendPruned, EnvironmentsPruned } from "../model/environment.ts";
 import type { OperationInput } from "../model/operations.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /**

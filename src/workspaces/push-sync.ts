@@ -4,7 +4,7 @@ import type { GuestFiles } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
 import type { SyncPushed } from "../model/files.ts";
 import type { OperationInput } from "../model/operations.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-path.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { HostTree } from "./host-tree.ts";

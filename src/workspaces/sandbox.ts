@@ -7,7 +7,7 @@ import type { Backend, Wall, WallSpec } from "../contracts/backend.ts";
 import type { StoredSecret, StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecutionMode } from "../model/names.ts";
-import type { ReportProgress } from "../model/results.ts";
+import type { ReportProgress } from "../model/progress.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { LiveWorkspace } from "./live-workspace.ts";
 import { provisionSecrets, recoverSecrets } from "./sandbox-secrets.ts";

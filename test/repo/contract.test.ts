@@ -87,7 +87,7 @@ it("the contract and the SDK have the same methods", () => {
 });
 
 it("the contract and the MCP server have the same tools, profiles and modes, and a file for each tool", async () => {
-  expect(PROFILES["workspace-full"]).toEqual(CONTRACT_MCP_TOOLS);
+  expect(PROFILES["workspace-full"].toSorted()).toEqual(CONTRACT_MCP_TOOLS.toSorted());
   expect(PROFILE_NAMES).toEqual(CONTRACT_MCP_PROFILES);
   expect(MODE_NAMES).toEqual(CONTRACT_MCP_MODES);
   for (const [name, tool] of Object.entries(TOOLS)) expect(tool.name).toBe(name);

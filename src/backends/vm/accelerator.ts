@@ -6,7 +6,7 @@ import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import { failure } from "../../model/error-codes.ts";
-import type { ReportProgress } from "../../model/results.ts";
+import type { ReportProgress } from "../../model/progress.ts";
 import type { BootFiles } from "./boot-files.ts";
 import { ControlPort } from "./control-port.ts";
 import type { DiskImages } from "./disk-images.ts";

@@ -18,7 +18,7 @@ import type { Rootfs } from "../../contracts/environment.ts";
 import { GuestFiles } from "../../guest/files.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { LimitHealth } from "../../model/health.ts";
-import type { ReportProgress } from "../../model/results.ts";
+import type { ReportProgress } from "../../model/progress.ts";
 import { unpackLayer } from "../../walls/layer-stream.ts";
 import { GuestPorts } from "./guest-ports.ts";
 import { LookingFolder, MachineFolder } from "./machine-folder.ts";

@@ -1,14 +1,12 @@
 import { constants } from "node:os";
 import { failure } from "../../model/error-codes.ts";
 import type { RunningCommand } from "../../workspaces/running-command.ts";
+import type { commandOperations } from "../../model/operations/command-operations.ts";
 import type { Verbs } from "../verbs.ts";
-import type { Handlers } from "../handlers.ts";
+import type { HandlersOf } from "../handlers.ts";
 import { settle, whenClientLeaves } from "./settle.ts";
 
-type Topic =
-  "execWorkspace" | "streamWorkspace" | "attachCommand" | "signalCommand" | "resizeCommand" | "logsWorkspace";
-
-export function commandHandlers({ workspaces }: Verbs): Pick<Handlers, Topic> {
+export function commandHandlers({ workspaces }: Verbs): HandlersOf<typeof commandOperations> {
   const running = (id: string, sequence: number): RunningCommand => {
     const live = workspaces.live(id);
     const command = live.commands.get(sequence);

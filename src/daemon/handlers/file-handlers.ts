@@ -4,25 +4,14 @@ import { exportDisk } from "../../workspaces/disk-verbs.ts";
 import { exportPath, listFiles, readFile, writeFile } from "../../workspaces/file-verbs.ts";
 import type { LiveWorkspace } from "../../workspaces/live-workspace.ts";
 import { pushSync } from "../../workspaces/push-sync.ts";
+import type { fileOperations } from "../../model/operations/file-operations.ts";
 import type { Verbs } from "../verbs.ts";
-import type { Handlers } from "../handlers.ts";
-
-type Topic =
-  | "listWorkspaceFiles"
-  | "readWorkspaceFile"
-  | "writeWorkspaceFile"
-  | "applyWorkspacePatch"
-  | "diffWorkspace"
-  | "exportWorkspace"
-  | "pushWorkspaceSync"
-  | "listWorkspaceDisk"
-  | "readWorkspaceDisk"
-  | "exportWorkspaceDisk";
+import type { HandlersOf } from "../handlers.ts";
 
 /** Of a patch, in the record of what happened. */
 const MAX_RECORDED_FILES = 100;
 
-export function fileHandlers({ deps, workspaces }: Verbs): Pick<Handlers, Topic> {
+export function fileHandlers({ deps, workspaces }: Verbs): HandlersOf<typeof fileOperations> {
   /** A verb that changes files is activity. */
   const changing = async <Result>(id: string, verb: (live: LiveWorkspace) => Promise<Result>): Promise<Result> => {
     const live = workspaces.live(id);

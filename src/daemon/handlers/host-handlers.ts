@@ -1,13 +1,12 @@
 import { pruneEnvironments } from "../../workspaces/prune-environments.ts";
 import { prepareEnvironment } from "../../workspaces/prepare-environment.ts";
 import { packageVersion } from "../../base/version.ts";
+import type { hostOperations } from "../../model/operations/host-operations.ts";
 import type { Verbs } from "../verbs.ts";
-import type { Handlers } from "../handlers.ts";
+import type { HandlersOf } from "../handlers.ts";
 import { checkHealth } from "../health.ts";
 
-type Topic = "listEnvironments" | "pullEnvironment" | "inspectEnvironment" | "pruneEnvironments" | "prepare" | "doctor";
-
-export function hostHandlers({ deps, workspaces, places }: Verbs): Pick<Handlers, Topic> {
+export function hostHandlers({ deps, workspaces, places }: Verbs): HandlersOf<typeof hostOperations> {
   return {
     listEnvironments: async () => {
       const environments = await deps.environments.list();

@@ -1,10 +1,9 @@
+import type { serviceOperations } from "../../model/operations/service-operations.ts";
 import type { Verbs } from "../verbs.ts";
-import type { Handlers } from "../handlers.ts";
+import type { HandlersOf } from "../handlers.ts";
 import { whenClientLeaves } from "./settle.ts";
 
-type Topic = "startService" | "listServices" | "statusService" | "logsService" | "stopService";
-
-export function serviceHandlers({ workspaces, services }: Verbs): Pick<Handlers, Topic> {
+export function serviceHandlers({ workspaces, services }: Verbs): HandlersOf<typeof serviceOperations> {
   return {
     startService: async (input, { signal }) => {
       const live = workspaces.live(input.workspace_id);

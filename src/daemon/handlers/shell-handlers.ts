@@ -1,10 +1,9 @@
 import type { LiveWorkspace } from "../../workspaces/live-workspace.ts";
+import type { shellOperations } from "../../model/operations/shell-operations.ts";
 import type { Verbs } from "../verbs.ts";
-import type { Handlers } from "../handlers.ts";
+import type { HandlersOf } from "../handlers.ts";
 
-type Topic = "openShell" | "readShell" | "writeShell" | "signalShell" | "resizeShell" | "closeShell" | "attachShell";
-
-export function shellHandlers({ workspaces, shells }: Verbs): Pick<Handlers, Topic> {
+export function shellHandlers({ workspaces, shells }: Verbs): HandlersOf<typeof shellOperations> {
   /** What is done to a shell is activity; reading is not. */
   const acting = async <Result>(id: string, verb: (live: LiveWorkspace) => Promise<Result>): Promise<Result> => {
     const live = workspaces.live(id);

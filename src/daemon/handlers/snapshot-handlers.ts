@@ -1,11 +1,10 @@
 import { createSnapshot, deleteSnapshot, listSnapshots } from "../../workspaces/snapshots.ts";
+import type { snapshotOperations } from "../../model/operations/snapshot-operations.ts";
 import type { Verbs } from "../verbs.ts";
-import type { Handlers } from "../handlers.ts";
+import type { HandlersOf } from "../handlers.ts";
 import { settle } from "./settle.ts";
 
-type Topic = "createSnapshot" | "listSnapshots" | "deleteSnapshot" | "resetWorkspace" | "forkWorkspace";
-
-export function snapshotHandlers({ deps, workspaces }: Verbs): Pick<Handlers, Topic> {
+export function snapshotHandlers({ deps, workspaces }: Verbs): HandlersOf<typeof snapshotOperations> {
   return {
     createSnapshot: async ({ workspace_id: id, snapshot_name: name, live }, { signal }) => {
       const { workspaceId } = workspaces.find(id);

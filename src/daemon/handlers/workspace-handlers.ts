@@ -1,20 +1,11 @@
 import { diffWorkspace } from "../../workspaces/diff-workspace.ts";
 import { summarizeWorkspace } from "../../workspaces/summarize-workspace.ts";
+import type { workspaceOperations } from "../../model/operations/workspace-operations.ts";
 import type { Verbs } from "../verbs.ts";
-import type { Handlers } from "../handlers.ts";
+import type { HandlersOf } from "../handlers.ts";
 import { settle } from "./settle.ts";
 
-type Topic =
-  | "createWorkspace"
-  | "listWorkspaces"
-  | "statusWorkspace"
-  | "updateWorkspace"
-  | "deleteWorkspace"
-  | "stopWorkspace"
-  | "startWorkspace"
-  | "summarizeWorkspace";
-
-export function workspaceHandlers({ deps, workspaces, services }: Verbs): Pick<Handlers, Topic> {
+export function workspaceHandlers({ deps, workspaces, services }: Verbs): HandlersOf<typeof workspaceOperations> {
   return {
     createWorkspace: (input, context) => workspaces.create(input, context),
     listWorkspaces: () => settle(() => workspaces.list()),

@@ -1,4 +1,5 @@
 import { failure } from "../../model/error-codes.ts";
+import { OPERATIONS, type OperationName } from "../../model/operations.ts";
 import type { WorkspaceList } from "../../model/workspace.ts";
 import type { Cloche } from "../../sdk/cloche.ts";
 import type { CallOptions, CreateOptions, RunOptions } from "../../sdk/options.ts";
@@ -9,70 +10,33 @@ import type { ServerAccess } from "./server-access.ts";
 /** What a tool may do with each method of the client: `workspace` takes the id of a workspace first, `decided` is written out below. */
 type Reach = "workspace" | "decided" | "withheld";
 
-type Methods = {
-  [Name in keyof Cloche]: Cloche[Name] extends (...args: never[]) => unknown ? Name : never;
-}[keyof Cloche];
+type Methods = Exclude<
+  { [Name in keyof Cloche]: Cloche[Name] extends (...args: never[]) => unknown ? Name : never }[keyof Cloche],
+  typeof Symbol.asyncDispose
+>;
 
 /**
- * SECURITY: the client knows every workspace and takes every path, so no tool, resource or completion gets it: they get this one, and a method that is not
- * judged here does not compile (G-23).
+ * SECURITY: the client knows every workspace and takes every path, so no tool, resource or completion gets it: they get this one. A method that is an
+ * operation is judged in the operation's row, any other one here; one that is judged nowhere does not compile (G-23).
  */
-const REACH = {
-  createWorkspace: "decided",
-  listWorkspaces: "decided",
-  statusWorkspace: "workspace",
-  updateWorkspace: "decided",
-  deleteWorkspace: "workspace",
-  stopWorkspace: "workspace",
-  startWorkspace: "workspace",
-  resetWorkspace: "workspace",
-  forkWorkspace: "decided",
-  summarizeWorkspace: "workspace",
-  execWorkspace: "workspace",
-  streamWorkspace: "withheld",
+const FURTHER = {
   openCommand: "workspace",
-  logsWorkspace: "workspace",
-  listWorkspaceFiles: "workspace",
-  readWorkspaceFile: "workspace",
-  writeWorkspaceFile: "workspace",
-  applyWorkspacePatch: "workspace",
-  diffWorkspace: "workspace",
-  exportWorkspace: "decided",
-  pushWorkspaceSync: "decided",
-  listWorkspaceDisk: "workspace",
-  readWorkspaceDisk: "workspace",
-  exportWorkspaceDisk: "decided",
-  createSnapshot: "workspace",
-  listSnapshots: "workspace",
-  deleteSnapshot: "workspace",
-  startService: "decided",
-  listServices: "workspace",
-  statusService: "workspace",
-  logsService: "workspace",
-  stopService: "workspace",
-  openShell: "workspace",
-  readShell: "workspace",
-  writeShell: "workspace",
-  signalShell: "workspace",
-  resizeShell: "workspace",
-  closeShell: "workspace",
-  attachShell: "withheld",
   run: "decided",
   openRun: "withheld",
-  listEnvironments: "withheld",
-  pullEnvironment: "withheld",
-  inspectEnvironment: "withheld",
-  pruneEnvironments: "withheld",
-  prepare: "withheld",
-  doctor: "withheld",
-  daemonStatus: "withheld",
-  stopDaemon: "withheld",
   close: "withheld",
-} as const satisfies Record<Exclude<Methods, typeof Symbol.asyncDispose>, Reach>;
+} as const satisfies Record<Exclude<Methods, OperationName>, Reach>;
+
+type ReachOf<Name extends Methods> = Name extends keyof typeof FURTHER
+  ? (typeof FURTHER)[Name]
+  : Name extends OperationName
+    ? (typeof OPERATIONS)[Name]["mcp"] extends { reach: infer Judged }
+      ? Judged
+      : "withheld"
+    : never;
 
 type Named<Wanted extends Reach> = {
-  [Name in keyof typeof REACH]: (typeof REACH)[Name] extends Wanted ? Name : never;
-}[keyof typeof REACH];
+  [Name in Methods]: ReachOf<Name> extends Wanted ? Name : never;
+}[Methods];
 
 type Async<Method> = Method extends (...args: infer Args) => infer Result
   ? (...args: Args) => Promise<Awaited<Result>>
@@ -89,7 +53,8 @@ export function scopeClient(cloche: Cloche, access: ServerAccess, source: Projec
 }
 
 function byWorkspace(cloche: Cloche, owned: OwnedWorkspaces): ByWorkspace {
-  const names = Object.entries(REACH).flatMap(([name, reach]) =>
+  const operations = Object.entries(OPERATIONS).map(([name, { mcp }]) => [name, mcp?.reach] as const);
+  const names = [...operations, ...Object.entries(FURTHER)].flatMap(([name, reach]) =>
     reach === "workspace" ? [name as keyof ByWorkspace] : [],
   );
   const verb = (name: keyof ByWorkspace) => {

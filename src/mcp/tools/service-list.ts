@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { firstEntries } from "../bounded.ts";
 import { serviceShape } from "../result-shapes.ts";
 import { defineTool, READS } from "../tool.ts";
@@ -7,7 +7,7 @@ import { defineTool, READS } from "../tool.ts";
 export const tool = defineTool({
   name: "service_list",
   description: "List the services of a workspace.",
-  input: OPERATIONS.listServices,
+  input: INPUTS.listServices,
   output: z.object({
     count: z.number().int(),
     running_count: z.number().int(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { cutMiddle, SIDE_BUDGET, TEXT_BUDGET } from "../bounded.ts";
 import { defineTool, READS } from "../tool.ts";
 
@@ -8,7 +8,7 @@ const HOW = "ask for fewer lines with tail_lines";
 export const tool = defineTool({
   name: "service_logs",
   description: "Show what a service printed: the last lines, or all.",
-  input: OPERATIONS.logsService,
+  input: INPUTS.logsService,
   output: z.object({ state: z.string(), stdout: z.string(), stderr: z.string(), truncated: z.boolean() }),
   annotations: READS,
   async run({ workspace_id: id, service_name: name, ...options }, { cloche, signal }) {

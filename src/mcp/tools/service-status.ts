@@ -1,11 +1,11 @@
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { serviceShape } from "../result-shapes.ts";
 import { defineTool, READS } from "../tool.ts";
 
 export const tool = defineTool({
   name: "service_status",
   description: "Show one service.",
-  input: OPERATIONS.statusService,
+  input: INPUTS.statusService,
   output: serviceShape,
   annotations: READS,
   run: ({ workspace_id: id, service_name: name }, { cloche, signal }) => cloche.statusService(id, name, { signal }),

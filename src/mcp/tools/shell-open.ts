@@ -1,11 +1,11 @@
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { shellShape } from "../result-shapes.ts";
 import { ADDS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "shell_open",
   description: "Open a terminal that stays open between calls.",
-  input: OPERATIONS.openShell,
+  input: INPUTS.openShell,
   output: shellShape,
   annotations: ADDS,
   run: ({ workspace_id: id, ...options }, { cloche, signal }) => cloche.openShell(id, { ...options, signal }),

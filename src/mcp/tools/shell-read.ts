@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { TEXT_BUDGET } from "../bounded.ts";
 import { defineTool, READS } from "../tool.ts";
 
@@ -7,7 +7,7 @@ export const tool = defineTool({
   name: "shell_read",
   description:
     "Show the output of a shell from cursor on; wait_for_idle_ms waits until it is quiet, plain shows it as a person sees it.",
-  input: OPERATIONS.readShell,
+  input: INPUTS.readShell,
   output: z.object({
     state: z.string(),
     output: z.string(),

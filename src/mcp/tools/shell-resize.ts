@@ -1,11 +1,11 @@
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { shellShape } from "../result-shapes.ts";
 import { defineTool, SETS } from "../tool.ts";
 
 export const tool = defineTool({
   name: "shell_resize",
   description: "Change the size of a shell's terminal.",
-  input: OPERATIONS.resizeShell,
+  input: INPUTS.resizeShell,
   output: shellShape,
   annotations: SETS,
   run: ({ workspace_id: id, shell_id: shell, cols, rows }, { cloche, signal }) =>

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { DESTROYS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "shell_signal",
   description: "Send a signal to what runs in a shell (default INT).",
-  input: OPERATIONS.signalShell,
+  input: INPUTS.signalShell,
   output: z.object({ signal: z.string(), signalled: z.boolean() }),
   annotations: DESTROYS,
   run: ({ workspace_id: id, shell_id: shell, signal }, { cloche }) => cloche.signalShell(id, shell, { signal }),

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { plural } from "../result-words.ts";
 import { DESTROYS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "shell_write",
   description: "Type into a shell, with a newline unless append_newline is false.",
-  input: OPERATIONS.writeShell,
+  input: INPUTS.writeShell,
   output: z.object({ bytes_written: z.number().int() }),
   annotations: DESTROYS,
   run: ({ workspace_id: id, shell_id: shell, ...options }, { cloche, signal }) =>

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { firstEntries } from "../bounded.ts";
 import { defineTool, READS } from "../tool.ts";
 
 export const tool = defineTool({
   name: "snapshot_list",
   description: "List the snapshots of a workspace, baseline first.",
-  input: OPERATIONS.listSnapshots,
+  input: INPUTS.listSnapshots,
   output: z.object({
     count: z.number().int(),
     snapshots: z.array(

@@ -1,16 +1,16 @@
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { boundExec } from "../bounded-exec.ts";
 import { execShape } from "../result-shapes.ts";
 import { execWords } from "../result-words.ts";
 import { ADDS, defineTool } from "../tool.ts";
 
-const { environment, backend, network_policy, seed_path } = OPERATIONS.createWorkspace.shape;
-const { command, cwd, env, timeout_seconds } = OPERATIONS.execWorkspace.shape;
+const { environment, backend, network_policy, seed_path } = INPUTS.createWorkspace.shape;
+const { command, cwd, env, timeout_seconds } = INPUTS.execWorkspace.shape;
 
 export const tool = defineTool({
   name: "vm_run",
   description: "Run one command in a fresh sandbox, which is deleted afterwards. Starts empty without seed_path.",
-  input: OPERATIONS.execWorkspace
+  input: INPUTS.execWorkspace
     .pick({})
     .extend({ command, timeout_seconds, cwd, env, seed_path, environment, backend, network_policy }),
   output: execShape,

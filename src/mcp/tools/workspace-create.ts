@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { path, secretName } from "../../model/operations/fields.ts";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { workspaceShape } from "../result-shapes.ts";
 import { ADDS, defineTool } from "../tool.ts";
 
@@ -17,7 +17,7 @@ const Secrets = z
 export const tool = defineTool({
   name: "workspace_create",
   description: "Create a disposable, isolated workspace to work in.",
-  input: OPERATIONS.createWorkspace
+  input: INPUTS.createWorkspace
     .omit({ oci_runtime: true, origin_kind: true, origin_ref: true, read_scope: true })
     .extend({ secrets: Secrets.optional() }),
   output: workspaceShape.extend({

@@ -1,19 +1,19 @@
 import { z } from "zod";
 import { failure } from "../../model/error-codes.ts";
 import type { Diff } from "../../model/files.ts";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { cutMiddle, firstEntries, TEXT_BUDGET } from "../bounded.ts";
 import { nextCursor } from "../paging.ts";
 import { changeShape } from "../result-shapes.ts";
 import { plural } from "../result-words.ts";
 import { defineTool, READS } from "../tool.ts";
 
-const { path } = OPERATIONS.readWorkspaceFile.shape;
+const { path } = INPUTS.readWorkspaceFile.shape;
 
 export const tool = defineTool({
   name: "workspace_diff",
   description: "Show what changed since creation as a patch; of one file with path.",
-  input: OPERATIONS.diffWorkspace.extend({ path: path.optional(), offset: z.number().int().min(0).optional() }),
+  input: INPUTS.diffWorkspace.extend({ path: path.optional(), offset: z.number().int().min(0).optional() }),
   output: z.object({
     changed: z.boolean(),
     summary: z.object({ total: z.number().int() }),

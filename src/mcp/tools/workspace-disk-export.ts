@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { plural } from "../result-words.ts";
 import { ADDS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_disk_export",
   description: "Write all files of a stopped workspace to one new file.",
-  input: OPERATIONS.exportWorkspaceDisk.omit({ cautious: true }),
+  input: INPUTS.exportWorkspaceDisk.omit({ cautious: true }),
   output: z.object({ output_path: z.string(), format: z.string(), size_bytes: z.number().int() }),
   annotations: ADDS,
   run: ({ workspace_id: id, ...options }, { cloche, signal, report }) =>

@@ -1,4 +1,4 @@
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { boundExec } from "../bounded-exec.ts";
 import { followCommand } from "../followed-command.ts";
 import { execShape } from "../result-shapes.ts";
@@ -8,7 +8,7 @@ import { DESTROYS, defineTool } from "../tool.ts";
 export const tool = defineTool({
   name: "workspace_exec",
   description: "Run a command in a workspace. A non-zero exit code is a result, not an error.",
-  input: OPERATIONS.execWorkspace,
+  input: INPUTS.execWorkspace,
   output: execShape,
   annotations: DESTROYS,
   async run({ workspace_id: id, ...options }, { cloche, signal, report }) {

@@ -1,4 +1,4 @@
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { listPage } from "../file-pages.ts";
 import { cursor } from "../paging.ts";
 import { fileListShape } from "../result-shapes.ts";
@@ -8,7 +8,7 @@ import { defineTool, READS } from "../tool.ts";
 export const tool = defineTool({
   name: "workspace_file_list",
   description: "List files.",
-  input: OPERATIONS.listWorkspaceFiles.extend({ cursor }),
+  input: INPUTS.listWorkspaceFiles.extend({ cursor }),
   output: fileListShape,
   annotations: READS,
   run: async ({ workspace_id: id, cursor: from, ...options }, { cloche, signal }) =>

@@ -1,4 +1,4 @@
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { readSize } from "../file-pages.ts";
 import { fileContentShape } from "../result-shapes.ts";
 import { fileWords } from "../result-words.ts";
@@ -7,7 +7,7 @@ import { defineTool, READS } from "../tool.ts";
 export const tool = defineTool({
   name: "workspace_file_read",
   description: "Read a text file, from offset on; next_offset is where to read on.",
-  input: OPERATIONS.readWorkspaceFile,
+  input: INPUTS.readWorkspaceFile,
   output: fileContentShape,
   annotations: READS,
   run: ({ workspace_id: id, path, offset, max_bytes: most }, { cloche, signal }) =>

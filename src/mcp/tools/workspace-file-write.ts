@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { plural } from "../result-words.ts";
 import { DESTROYS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_file_write",
   description: "Write a text file, replacing what was there; folders are made.",
-  input: OPERATIONS.writeWorkspaceFile.omit({ mode: true }),
+  input: INPUTS.writeWorkspaceFile.omit({ mode: true }),
   output: z.object({ path: z.string(), bytes_written: z.number().int() }),
   annotations: { ...DESTROYS, idempotentHint: true },
   run: ({ workspace_id: id, path, ...options }, { cloche, signal }) =>

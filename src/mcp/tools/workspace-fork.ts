@@ -1,12 +1,12 @@
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { workspaceShape } from "../result-shapes.ts";
 import { ADDS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_fork",
   description: "Make a new workspace with the files of this one as they are now, or of a snapshot.",
-  input: OPERATIONS.forkWorkspace.extend({
-    snapshot: OPERATIONS.forkWorkspace.shape.snapshot.describe("Default: the files as they are now"),
+  input: INPUTS.forkWorkspace.extend({
+    snapshot: INPUTS.forkWorkspace.shape.snapshot.describe("Default: the files as they are now"),
   }),
   output: workspaceShape,
   annotations: ADDS,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { page } from "../bounded.ts";
 import { cursor, nextCursor } from "../paging.ts";
 import { workspaceShape } from "../result-shapes.ts";
@@ -11,7 +11,7 @@ const PAGE = 50;
 export const tool = defineTool({
   name: "workspace_list",
   description: "List your workspaces, newest activity first.",
-  input: OPERATIONS.listWorkspaces.extend({ cursor }),
+  input: INPUTS.listWorkspaces.extend({ cursor }),
   output: z.object({
     count: z.number().int(),
     workspaces: z.array(workspaceShape.pick({ workspace_id: true, name: true, state: true })),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { failure } from "../../model/error-codes.ts";
 import type { JournalEntry } from "../../model/exec.ts";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { cutMiddle, TEXT_BUDGET } from "../bounded.ts";
 import { nextCursor } from "../paging.ts";
 import { execShape } from "../result-shapes.ts";
@@ -14,7 +14,7 @@ const RECENT_CHARS = 1000;
 export const tool = defineTool({
   name: "workspace_logs",
   description: `Show the last ${RECENT} commands, or with sequence one command's output from offset on.`,
-  input: OPERATIONS.logsWorkspace.extend({
+  input: INPUTS.logsWorkspace.extend({
     sequence: z.number().int().min(1).optional(),
     offset: z.number().int().min(0).optional(),
   }),

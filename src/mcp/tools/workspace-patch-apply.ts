@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { firstEntries } from "../bounded.ts";
 import { changeShape } from "../result-shapes.ts";
 import { plural } from "../result-words.ts";
@@ -8,7 +8,7 @@ import { DESTROYS, defineTool } from "../tool.ts";
 export const tool = defineTool({
   name: "workspace_patch_apply",
   description: "Apply a unified diff: all of it or nothing.",
-  input: OPERATIONS.applyWorkspacePatch,
+  input: INPUTS.applyWorkspacePatch,
   output: z.object({ changed: z.boolean(), files: z.array(changeShape), total: z.number().int() }),
   annotations: DESTROYS,
   async run({ workspace_id: id, patch }, { cloche, signal }) {

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { DESTROYS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_reset",
   description: "Go back to a snapshot in a new sandbox; what came after it is gone.",
-  input: OPERATIONS.resetWorkspace,
+  input: INPUTS.resetWorkspace,
   output: z.object({ reset_count: z.number().int(), workspace_reset: z.object({ snapshot_name: z.string() }) }),
   annotations: DESTROYS,
   run: ({ workspace_id: id, snapshot }, { cloche, signal, report }) =>

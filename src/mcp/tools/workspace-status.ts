@@ -1,11 +1,11 @@
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { workspaceShape } from "../result-shapes.ts";
 import { defineTool, READS } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_status",
   description: "Show one workspace.",
-  input: OPERATIONS.statusWorkspace,
+  input: INPUTS.statusWorkspace,
   output: workspaceShape,
   annotations: READS,
   run: ({ workspace_id: id }, { cloche, signal }) => cloche.statusWorkspace(id, { signal }),

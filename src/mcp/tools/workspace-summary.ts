@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import type { Summary } from "../../model/summary.ts";
 import { firstEntries } from "../bounded.ts";
 import { plural } from "../result-words.ts";
@@ -10,7 +10,7 @@ const MOST = 100;
 export const tool = defineTool({
   name: "workspace_summary",
   description: "Tell what happened since the workspace was created or reset.",
-  input: OPERATIONS.summarizeWorkspace,
+  input: INPUTS.summarizeWorkspace,
   output: z.object({
     outcome: z.object({ command_count: z.number().int(), export_count: z.number().int() }),
     changes: z.object({ changed: z.boolean(), summary: z.object({ total: z.number().int() }) }),

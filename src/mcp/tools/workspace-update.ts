@@ -1,11 +1,11 @@
-import { OPERATIONS } from "../../model/operations.ts";
+import { INPUTS } from "../../model/operation-inputs.ts";
 import { Workspace } from "../../model/workspace.ts";
 import { defineTool, SETS } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_update",
   description: "Change a workspace's name and labels.",
-  input: OPERATIONS.updateWorkspace,
+  input: INPUTS.updateWorkspace,
   output: Workspace.pick({ workspace_id: true, name: true, labels: true }),
   annotations: SETS,
   run: ({ workspace_id: id, ...changes }, { cloche, signal }) => cloche.updateWorkspace(id, { ...changes, signal }),

@@ -1,30 +1,87 @@
-import { z } from "zod";
-import { commandFields, terminalSize, workspaceId } from "./fields.ts";
-
-const execFields = { ...commandFields, timeout_seconds: z.number().positive().max(86_400).optional() };
-const running = { workspace_id: workspaceId, sequence: z.number().int().min(1) };
+import type { CommandStarted, ExecResult, Journal } from "../exec.ts";
+import { type Operation, typeOnly } from "../operation.ts";
 
 export const commandOperations = {
-  execWorkspace: z.strictObject({ workspace_id: workspaceId, ...execFields }),
-  /** Full duplex: the body is one JSON line, then standard input; the answer is frames (`stream-frames.ts`). */
-  streamWorkspace: z.strictObject({
-    workspace_id: workspaceId,
-    ...execFields,
-    /** Whether the rest of the request body is the command's standard input. */
-    stdin: z.boolean().optional(),
-    /** A terminal of this size instead of pipes. */
-    pty: z.strictObject(terminalSize).optional(),
-  }),
+  execWorkspace: {
+    kind: "call",
+    input: ({ z, workspaceId, execFields }) => z.strictObject({ workspace_id: workspaceId, ...execFields }),
+    result: typeOnly<ExecResult>(),
+    about: "sandbox",
+    repeatable: false,
+    activity: "recorded",
+    lane: "light",
+    mcp: { tool: "workspace_exec", profile: "core", reach: "workspace" },
+  },
+  streamWorkspace: {
+    kind: "command",
+    input: ({ z, workspaceId, execFields, terminalSize }) =>
+      z.strictObject({
+        workspace_id: workspaceId,
+        ...execFields,
+        /** Whether the rest of the request body is the command's standard input. */
+        stdin: z.boolean().optional(),
+        /** A terminal of this size instead of pipes. */
+        pty: z.strictObject(terminalSize).optional(),
+      }),
+    result: typeOnly<ExecResult>(),
+    started: typeOnly<CommandStarted>(),
+    stdin: "asked",
+    about: "sandbox",
+    repeatable: false,
+    activity: "recorded",
+    lane: "light",
+    mcp: null,
+  },
   /** Joins a command that is still running, from absolute output offsets on: how a client goes on after the daemon's death. */
-  attachCommand: z.strictObject({
-    ...running,
-    stdout_offset: z.number().int().min(0),
-    stderr_offset: z.number().int().min(0),
-  }),
-  signalCommand: z.strictObject({
-    ...running,
-    signal: z.enum(["HUP", "INT", "QUIT", "TERM", "KILL", "USR1", "USR2", "WINCH"]),
-  }),
-  resizeCommand: z.strictObject({ ...running, ...terminalSize }),
-  logsWorkspace: z.strictObject({ workspace_id: workspaceId }),
-};
+  attachCommand: {
+    kind: "command",
+    input: ({ z, runningFields }) =>
+      z.strictObject({
+        ...runningFields,
+        stdout_offset: z.number().int().min(0),
+        stderr_offset: z.number().int().min(0),
+      }),
+    result: typeOnly<ExecResult>(),
+    started: typeOnly<CommandStarted>(),
+    stdin: "never",
+    about: "sandbox",
+    repeatable: true,
+    activity: "recorded",
+    lane: "light",
+    mcp: null,
+  },
+  signalCommand: {
+    kind: "call",
+    input: ({ z, runningFields }) =>
+      z.strictObject({
+        ...runningFields,
+        signal: z.enum(["HUP", "INT", "QUIT", "TERM", "KILL", "USR1", "USR2", "WINCH"]),
+      }),
+    result: typeOnly<{ workspace_id: string; sequence: number; signalled: boolean }>(),
+    about: "sandbox",
+    repeatable: false,
+    activity: "none",
+    lane: "light",
+    mcp: null,
+  },
+  resizeCommand: {
+    kind: "call",
+    input: ({ z, runningFields, terminalSize }) => z.strictObject({ ...runningFields, ...terminalSize }),
+    result: typeOnly<{ workspace_id: string; sequence: number; resized: boolean }>(),
+    about: "sandbox",
+    repeatable: true,
+    activity: "none",
+    lane: "light",
+    mcp: null,
+  },
+  logsWorkspace: {
+    kind: "call",
+    input: ({ z, workspaceId }) => z.strictObject({ workspace_id: workspaceId }),
+    result: typeOnly<Journal>(),
+    about: "record",
+    repeatable: true,
+    activity: "none",
+    lane: "heavy",
+    mcp: { tool: "workspace_logs", profile: "core", reach: "workspace" },
+  },
+} as const satisfies Record<string, Operation>;

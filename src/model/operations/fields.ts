@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { Command } from "../exec.ts";
-import { NAME, SECRET_NAME } from "../names.ts";
+import { NAME, NetworkPolicy, SECRET_NAME } from "../names.ts";
+import { path } from "../path.ts";
+import { ReadScope } from "../read-scope.ts";
+import { PublishedPort, Readiness } from "../service.ts";
+import { Labels, SeedOrigin, WorkspaceName } from "../workspace.ts";
 
-/** Fields that several operations share. */
+/** What inputs are made of: zod, and the fields that several operations share. Rows get it when somebody has an input to check. */
+export { z, path, Labels, NetworkPolicy, PublishedPort, Readiness, ReadScope, SeedOrigin, WorkspaceName };
+
 export const workspaceId = z.string().min(1).max(64);
-
-export const path = z
-  .string()
-  .min(1)
-  .max(4096)
-  .refine((text) => !text.includes("\0"), "a path has no NUL");
 
 export const name = z
   .string()
@@ -23,6 +23,13 @@ export const secretName = z
   .string()
   .regex(SECRET_NAME, "a secret's name is 1 to 64 letters, digits or '_', and starts with no digit");
 
+/** A secret is given by its value, or by a file of the host that holds it. */
+export const Secret = z.union([
+  z.strictObject({ name: secretName, value: z.string() }),
+  // `within`: refused unless the file's real path is that folder's or below it.
+  z.strictObject({ name: secretName, file_path: path, within: path.optional() }),
+]);
+
 /** Which secret a command gets in which variable. */
 export const secretEnv = z.record(secretName, variable);
 
@@ -34,4 +41,26 @@ export const commandFields = {
   cwd: path.optional(),
   env: z.record(variable, z.string().max(131_072)).optional(),
   secret_env: secretEnv.optional(),
+};
+
+export const execFields = { ...commandFields, timeout_seconds: z.number().positive().max(86_400).optional() };
+
+export const snapshotFields = { workspace_id: workspaceId, snapshot_name: name };
+export const serviceFields = { workspace_id: workspaceId, service_name: name };
+export const shellFields = { workspace_id: workspaceId, shell_id: z.string().min(1).max(64) };
+/** A command that still runs. */
+export const runningFields = { workspace_id: workspaceId, sequence: z.number().int().min(1) };
+
+const MAX_TEXT = 16_777_216;
+export const longText = z.string().max(MAX_TEXT);
+export const maxBytes = z.number().int().min(1).max(268_435_456);
+/** For a caller that is trusted with one folder: refused where a link is on the way to the output, and nothing of git comes along. */
+export const cautious = z.boolean().optional();
+
+export const environmentName = z.string().min(1);
+/** Where and from what a workspace is made. */
+export const placeFields = {
+  environment: z.string().min(1).max(256).optional(),
+  backend: z.string().min(1).max(64).optional(),
+  oci_runtime: z.string().min(1).max(4096).optional(),
 };

@@ -1,51 +1,153 @@
-import { z } from "zod";
-import { LINK_POLICIES } from "../files.ts";
-import { ReadScope } from "../read-scope.ts";
-import { path, workspaceId } from "./fields.ts";
+import {
+  type Diff,
+  type DiskExported,
+  type Exported,
+  type FileContent,
+  type FileList,
+  type FileWritten,
+  LINK_POLICIES,
+  type PatchApplied,
+  type SyncPushed,
+} from "../files.ts";
+import type { InputFields } from "../operation.ts";
+import { type Operation, typeOnly } from "../operation.ts";
 
-const MAX_TEXT = 16_777_216;
-const maxBytes = z.number().int().min(1).max(268_435_456).optional();
-const list = z.strictObject({ workspace_id: workspaceId, path: path.optional(), recursive: z.boolean().optional() });
-/** For a caller that is trusted with one folder: refused where a link is on the way to the output, and nothing of git comes along. */
-const cautious = z.boolean().optional();
-const read = z.strictObject({
-  workspace_id: workspaceId,
-  path,
-  offset: z.number().int().min(0).optional(),
-  max_bytes: maxBytes,
-});
+const listInput = ({ z, workspaceId, path }: InputFields) =>
+  z.strictObject({ workspace_id: workspaceId, path: path.optional(), recursive: z.boolean().optional() });
+
+const readInput = ({ z, workspaceId, path, maxBytes }: InputFields) =>
+  z.strictObject({
+    workspace_id: workspaceId,
+    path,
+    offset: z.number().int().min(0).optional(),
+    max_bytes: maxBytes.optional(),
+  });
 
 export const fileOperations = {
-  listWorkspaceFiles: list,
-  readWorkspaceFile: read,
-  writeWorkspaceFile: z.strictObject({
-    workspace_id: workspaceId,
-    path,
-    text: z.string().max(MAX_TEXT),
-    mode: z.number().int().min(0).max(0o777).optional(),
-  }),
-  applyWorkspacePatch: z.strictObject({ workspace_id: workspaceId, patch: z.string().min(1).max(MAX_TEXT) }),
-  diffWorkspace: z.strictObject({ workspace_id: workspaceId }),
-  exportWorkspace: z.strictObject({
-    workspace_id: workspaceId,
-    path,
-    output_path: path,
-    links: z.enum(LINK_POLICIES).optional(),
-    cautious,
-  }),
-  pushWorkspaceSync: z.strictObject({
-    workspace_id: workspaceId,
-    source_path: path,
-    read_scope: ReadScope.optional(),
-    dest: path.optional(),
-  }),
+  listWorkspaceFiles: {
+    kind: "call",
+    input: listInput,
+    result: typeOnly<FileList>(),
+    about: "sandbox",
+    repeatable: true,
+    activity: "none",
+    lane: "heavy",
+    mcp: { tool: "workspace_file_list", profile: "core", reach: "workspace" },
+  },
+  readWorkspaceFile: {
+    kind: "call",
+    input: readInput,
+    result: typeOnly<FileContent>(),
+    about: "sandbox",
+    repeatable: true,
+    activity: "none",
+    lane: "light",
+    mcp: { tool: "workspace_file_read", profile: "core", reach: "workspace" },
+  },
+  writeWorkspaceFile: {
+    kind: "call",
+    input: ({ z, workspaceId, path, longText }) =>
+      z.strictObject({
+        workspace_id: workspaceId,
+        path,
+        text: longText,
+        mode: z.number().int().min(0).max(0o777).optional(),
+      }),
+    result: typeOnly<FileWritten>(),
+    about: "sandbox",
+    repeatable: true,
+    activity: "done",
+    lane: "light",
+    mcp: { tool: "workspace_file_write", profile: "core", reach: "workspace" },
+  },
+  applyWorkspacePatch: {
+    kind: "call",
+    input: ({ z, workspaceId, longText }) => z.strictObject({ workspace_id: workspaceId, patch: longText.min(1) }),
+    result: typeOnly<PatchApplied>(),
+    about: "sandbox",
+    repeatable: false,
+    activity: "done",
+    lane: "heavy",
+    mcp: { tool: "workspace_patch_apply", profile: "core", reach: "workspace" },
+  },
+  pushWorkspaceSync: {
+    kind: "call",
+    input: ({ z, workspaceId, path, ReadScope }) =>
+      z.strictObject({
+        workspace_id: workspaceId,
+        source_path: path,
+        read_scope: ReadScope.optional(),
+        dest: path.optional(),
+      }),
+    result: typeOnly<SyncPushed>(),
+    about: "sandbox",
+    repeatable: false,
+    activity: "done",
+    lane: "moving",
+    mcp: { tool: "workspace_sync_push", profile: "core", reach: "decided" },
+  },
+  diffWorkspace: {
+    kind: "call",
+    input: ({ z, workspaceId }) => z.strictObject({ workspace_id: workspaceId }),
+    result: typeOnly<Diff>(),
+    about: "sandbox",
+    repeatable: true,
+    activity: "none",
+    lane: "heavy",
+    mcp: { tool: "workspace_diff", profile: "core", reach: "workspace" },
+  },
+  exportWorkspace: {
+    kind: "call",
+    input: ({ z, workspaceId, path, cautious }) =>
+      z.strictObject({
+        workspace_id: workspaceId,
+        path,
+        output_path: path,
+        links: z.enum(LINK_POLICIES).optional(),
+        cautious,
+      }),
+    result: typeOnly<Exported>(),
+    about: "sandbox",
+    repeatable: false,
+    activity: "done",
+    lane: "moving",
+    mcp: { tool: "workspace_export", profile: "core", reach: "decided" },
+  },
   // Of a stopped workspace
-  listWorkspaceDisk: list,
-  readWorkspaceDisk: read,
-  exportWorkspaceDisk: z.strictObject({
-    workspace_id: workspaceId,
-    output_path: path,
-    cautious,
-    format: z.enum(["tar", "ext4"]).optional(),
-  }),
-};
+  listWorkspaceDisk: {
+    kind: "call",
+    input: listInput,
+    result: typeOnly<FileList>(),
+    about: "sandbox",
+    repeatable: true,
+    activity: "none",
+    lane: "heavy",
+    mcp: { tool: "workspace_disk_list", profile: "full", reach: "workspace" },
+  },
+  readWorkspaceDisk: {
+    kind: "call",
+    input: readInput,
+    result: typeOnly<FileContent>(),
+    about: "sandbox",
+    repeatable: true,
+    activity: "none",
+    lane: "heavy",
+    mcp: { tool: "workspace_disk_read", profile: "full", reach: "workspace" },
+  },
+  exportWorkspaceDisk: {
+    kind: "call",
+    input: ({ z, workspaceId, path, cautious }) =>
+      z.strictObject({
+        workspace_id: workspaceId,
+        output_path: path,
+        cautious,
+        format: z.enum(["tar", "ext4"]).optional(),
+      }),
+    result: typeOnly<DiskExported>(),
+    about: "sandbox",
+    repeatable: false,
+    activity: "none",
+    lane: "moving",
+    mcp: { tool: "workspace_disk_export", profile: "full", reach: "decided" },
+  },
+} as const satisfies Record<string, Operation>;

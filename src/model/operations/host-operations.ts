@@ -1,25 +1,93 @@
-import { z } from "zod";
-
-const environment = z.strictObject({ environment: z.string().min(1) });
+import type { Environment, EnvironmentDetail, EnvironmentList, EnvironmentsPruned } from "../environment.ts";
+import type { DaemonStatus, Health } from "../health.ts";
+import type { Prepared } from "../prepared.ts";
+import { type Operation, typeOnly } from "../operation.ts";
 
 export const hostOperations = {
-  listEnvironments: z.strictObject({}),
+  listEnvironments: {
+    kind: "call",
+    input: ({ z }) => z.strictObject({}),
+    result: typeOnly<EnvironmentList>(),
+    about: "host",
+    repeatable: true,
+    activity: "none",
+    lane: "light",
+    mcp: null,
+  },
   /** `build_network`: where steps of others build it, they may use the network. */
-  pullEnvironment: environment.extend({ build_network: z.boolean().optional() }),
-  inspectEnvironment: environment,
-  pruneEnvironments: z.strictObject({
-    environments: z.array(environment.shape.environment).min(1).max(256).optional(),
-    dry_run: z.boolean().optional(),
-  }),
-  prepare: z.strictObject({
-    environment: z.string().min(1).max(256).optional(),
-    backend: z.string().min(1).max(64).optional(),
-    oci_runtime: z.string().min(1).max(4096).optional(),
-  }),
-  doctor: z.strictObject({
-    backend: z.string().min(1).max(64).optional(),
-    oci_runtime: z.string().min(1).max(4096).optional(),
-  }),
-  daemonStatus: z.strictObject({}),
-  stopDaemon: z.strictObject({}),
-};
+  pullEnvironment: {
+    kind: "call",
+    input: ({ z, environmentName }) =>
+      z.strictObject({ environment: environmentName, build_network: z.boolean().optional() }),
+    result: typeOnly<Environment>(),
+    about: "host",
+    repeatable: true,
+    activity: "none",
+    lane: "light",
+    mcp: null,
+  },
+  inspectEnvironment: {
+    kind: "call",
+    input: ({ z, environmentName }) => z.strictObject({ environment: environmentName }),
+    result: typeOnly<EnvironmentDetail>(),
+    about: "host",
+    repeatable: true,
+    activity: "none",
+    lane: "light",
+    mcp: null,
+  },
+  pruneEnvironments: {
+    kind: "call",
+    input: ({ z, environmentName }) =>
+      z.strictObject({
+        environments: z.array(environmentName).min(1).max(256).optional(),
+        dry_run: z.boolean().optional(),
+      }),
+    result: typeOnly<EnvironmentsPruned>(),
+    about: "host",
+    repeatable: true,
+    activity: "none",
+    lane: "light",
+    mcp: null,
+  },
+  prepare: {
+    kind: "call",
+    input: ({ z, placeFields }) => z.strictObject(placeFields),
+    result: typeOnly<Prepared>(),
+    about: "host",
+    repeatable: false,
+    activity: "none",
+    lane: "light",
+    mcp: null,
+  },
+  doctor: {
+    kind: "call",
+    input: ({ z, placeFields: { backend, oci_runtime } }) => z.strictObject({ backend, oci_runtime }),
+    result: typeOnly<Health>(),
+    about: "host",
+    repeatable: true,
+    activity: "none",
+    lane: "light",
+    mcp: null,
+  },
+  daemonStatus: {
+    kind: "call",
+    input: ({ z }) => z.strictObject({}),
+    result: typeOnly<DaemonStatus>(),
+    about: "daemon",
+    repeatable: true,
+    activity: "none",
+    lane: "always",
+    mcp: null,
+  },
+  stopDaemon: {
+    kind: "call",
+    input: ({ z }) => z.strictObject({}),
+    result: typeOnly<{ stopped: boolean }>(),
+    about: "daemon",
+    repeatable: true,
+    activity: "none",
+    lane: "always",
+    mcp: null,
+  },
+} as const satisfies Record<string, Operation>;

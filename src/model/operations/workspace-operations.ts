@@ -1,48 +1,111 @@
-import { z } from "zod";
-import { NetworkPolicy } from "../names.ts";
-import { ReadScope } from "../read-scope.ts";
-import { Labels, SeedOrigin, WorkspaceName } from "../workspace.ts";
-import { path, secretName, workspaceId } from "./fields.ts";
-
-/** A secret is given by its value, or by a file of the host that holds it. */
-const Secret = z.union([
-  z.strictObject({ name: secretName, value: z.string() }),
-  // `within`: refused unless the file's real path is that folder's or below it.
-  z.strictObject({ name: secretName, file_path: path, within: path.optional() }),
-]);
+import type { Summary } from "../summary.ts";
+import type { DeletedWorkspace, Workspace, WorkspaceList } from "../workspace.ts";
+import { type Operation, typeOnly } from "../operation.ts";
 
 export const workspaceOperations = {
-  createWorkspace: z.strictObject({
-    environment: z.string().min(1).max(256).optional(),
-    backend: z.string().min(1).max(64).optional(),
-    oci_runtime: z.string().min(1).max(4096).optional(),
-    seed_path: path.optional(),
-    /** The seed is refused where it is not in there. */
-    read_scope: ReadScope.optional(),
-    /** With what another workspace is now, instead of a seed; on another backend it moves there. */
-    from_workspace: workspaceId.optional(),
-    origin_kind: SeedOrigin.optional(),
-    origin_ref: z.string().max(4096).optional(),
-    name: WorkspaceName.optional(),
-    labels: Labels.optional(),
-    network_policy: NetworkPolicy.optional(),
-    secrets: z.array(Secret).max(64).optional(),
-    /** Asked again with the same key, the workspace that was made is the answer. */
-    idempotency_key: z.string().min(1).max(256).optional(),
-    ttl_seconds: z.number().positive().max(31_536_000).optional(),
-    vcpu_count: z.number().int().min(1).max(256).optional(),
-    mem_mib: z.number().int().min(64).max(1_048_576).optional(),
-  }),
-  listWorkspaces: z.strictObject({}),
-  statusWorkspace: z.strictObject({ workspace_id: workspaceId }),
-  updateWorkspace: z.strictObject({
-    workspace_id: workspaceId,
-    name: WorkspaceName.nullable().optional(),
-    labels: Labels.optional(),
-    clear_labels: z.array(z.string()).max(256).optional(),
-  }),
-  deleteWorkspace: z.strictObject({ workspace_id: workspaceId }),
-  stopWorkspace: z.strictObject({ workspace_id: workspaceId }),
-  startWorkspace: z.strictObject({ workspace_id: workspaceId }),
-  summarizeWorkspace: z.strictObject({ workspace_id: workspaceId }),
-};
+  createWorkspace: {
+    kind: "call",
+    input: ({ z, ...fields }) =>
+      z.strictObject({
+        ...fields.placeFields,
+        seed_path: fields.path.optional(),
+        /** The seed is refused where it is not in there. */
+        read_scope: fields.ReadScope.optional(),
+        /** With what another workspace is now, instead of a seed; on another backend it moves there. */
+        from_workspace: fields.workspaceId.optional(),
+        origin_kind: fields.SeedOrigin.optional(),
+        origin_ref: z.string().max(4096).optional(),
+        name: fields.WorkspaceName.optional(),
+        labels: fields.Labels.optional(),
+        network_policy: fields.NetworkPolicy.optional(),
+        secrets: z.array(fields.Secret).max(64).optional(),
+        /** Asked again with the same key, the workspace that was made is the answer. */
+        idempotency_key: z.string().min(1).max(256).optional(),
+        ttl_seconds: z.number().positive().max(31_536_000).optional(),
+        vcpu_count: z.number().int().min(1).max(256).optional(),
+        mem_mib: z.number().int().min(64).max(1_048_576).optional(),
+      }),
+    result: typeOnly<Workspace>(),
+    about: "host",
+    repeatable: false,
+    activity: "recorded",
+    lane: "making",
+    mcp: { tool: "workspace_create", profile: "core", reach: "decided" },
+  },
+  listWorkspaces: {
+    kind: "call",
+    input: ({ z }) => z.strictObject({}),
+    result: typeOnly<WorkspaceList>(),
+    about: "host",
+    repeatable: true,
+    activity: "none",
+    lane: "light",
+    mcp: { tool: "workspace_list", profile: "core", reach: "decided" },
+  },
+  updateWorkspace: {
+    kind: "call",
+    input: ({ z, workspaceId, WorkspaceName, Labels }) =>
+      z.strictObject({
+        workspace_id: workspaceId,
+        name: WorkspaceName.nullable().optional(),
+        labels: Labels.optional(),
+        clear_labels: z.array(z.string()).max(256).optional(),
+      }),
+    result: typeOnly<Workspace>(),
+    about: "record",
+    repeatable: true,
+    activity: "recorded",
+    lane: "light",
+    mcp: { tool: "workspace_update", profile: "core", reach: "decided" },
+  },
+  statusWorkspace: {
+    kind: "call",
+    input: ({ z, workspaceId }) => z.strictObject({ workspace_id: workspaceId }),
+    result: typeOnly<Workspace>(),
+    about: "record",
+    repeatable: true,
+    activity: "none",
+    lane: "light",
+    mcp: { tool: "workspace_status", profile: "core", reach: "workspace" },
+  },
+  summarizeWorkspace: {
+    kind: "call",
+    input: ({ z, workspaceId }) => z.strictObject({ workspace_id: workspaceId }),
+    result: typeOnly<Summary>(),
+    about: "sandbox",
+    repeatable: true,
+    activity: "none",
+    lane: "heavy",
+    mcp: { tool: "workspace_summary", profile: "core", reach: "workspace" },
+  },
+  deleteWorkspace: {
+    kind: "call",
+    input: ({ z, workspaceId }) => z.strictObject({ workspace_id: workspaceId }),
+    result: typeOnly<DeletedWorkspace>(),
+    about: "record",
+    repeatable: false,
+    activity: "none",
+    lane: "always",
+    mcp: { tool: "workspace_delete", profile: "core", reach: "workspace" },
+  },
+  stopWorkspace: {
+    kind: "call",
+    input: ({ z, workspaceId }) => z.strictObject({ workspace_id: workspaceId }),
+    result: typeOnly<Workspace>(),
+    about: "record",
+    repeatable: false,
+    activity: "recorded",
+    lane: "always",
+    mcp: { tool: "workspace_stop", profile: "full", reach: "workspace" },
+  },
+  startWorkspace: {
+    kind: "call",
+    input: ({ z, workspaceId }) => z.strictObject({ workspace_id: workspaceId }),
+    result: typeOnly<Workspace>(),
+    about: "sandbox",
+    repeatable: false,
+    activity: "recorded",
+    lane: "making",
+    mcp: { tool: "workspace_start", profile: "full", reach: "workspace" },
+  },
+} as const satisfies Record<string, Operation>;
