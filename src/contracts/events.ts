@@ -1,4 +1,4 @@
-import type { ClocheEvent, EventKind, EventOf } from "../model/event.ts";
+import type { ClocheEvent, EventKind, EventOf, EventPage } from "../model/event.ts";
 import type { Redactor } from "../policy/redactor.ts";
 
 type Told<One extends ClocheEvent> = One extends ClocheEvent
@@ -15,12 +15,11 @@ export interface EventFilter {
   readonly kinds?: ReadonlySet<EventKind> | undefined;
 }
 
-/** A part of the log, as it was asked for. */
-export interface EventPage {
-  /** In the order of their sequence. */
-  readonly events: readonly ClocheEvent[];
-  /** All up to here was looked at: the next page begins after it, also when nothing in this one was asked for. */
-  readonly through: number;
+/** Sequences of the first and the last event that are there; those before the first have been removed. */
+export interface EventBounds {
+  readonly oldest: number;
+  /** One less than `oldest` when there is none. */
+  readonly newest: number;
 }
 
 /** The log of what happened, which outlives what it tells of. */
@@ -31,8 +30,7 @@ export interface Events {
   conceal(workspaceId: string, redactor: Redactor): void;
   /** No event about that workspace will come any more. */
   forget(workspaceId: string): void;
-  /** Sequence of the newest event; 0 when there has been none. */
-  newest(): number;
+  bounds(): EventBounds;
   /** The log after that sequence up to its present end, in pages. INVALID_ARGUMENT when there has never been such a sequence. */
   read(since: number, filter: EventFilter): AsyncIterable<EventPage>;
   /** The same, and then what comes, until the signal is aborted. */

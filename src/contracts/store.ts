@@ -1,4 +1,4 @@
-import type { ClocheEvent, EventHead, EventKind, EventOf } from "../model/event.ts";
+import type { ClocheEvent, EventKind, EventOf, EventPage } from "../model/event.ts";
 import type { Command, JournalEntry } from "../model/exec.ts";
 import type { NetworkPolicy, WorkspaceState } from "../model/names.ts";
 import type { Readiness, ServiceState } from "../model/service.ts";
@@ -6,7 +6,7 @@ import type { ShellState } from "../model/shell.ts";
 import type { CommandOutline } from "../model/summary.ts";
 import type { Labels, WorkspaceSeed } from "../model/workspace.ts";
 import type { WallLimits, WallRecord } from "./backend.ts";
-import type { EventFilter, EventPage } from "./events.ts";
+import type { EventBounds, EventFilter } from "./events.ts";
 
 /** `creating` and `deleting` are promises to finish or undo; the other states are those of the contract. */
 export type StoredState = WorkspaceState | "creating" | "deleting";
@@ -92,12 +92,6 @@ export interface StoredShell {
   exitCode: number | null;
 }
 
-export interface EventBounds {
-  readonly oldest: EventHead["sequence"];
-  /** One less than `oldest` when there is none. */
-  readonly newest: EventHead["sequence"];
-}
-
 export interface EventRetention {
   readonly sinceTime: number;
   readonly maxBytes: number;
@@ -144,7 +138,6 @@ export interface Store {
   appendEvent(event: Omit<ClocheEvent, "sequence">): void;
   /** At most `limit` events after that sequence are looked at, and fewer when they are long. */
   readEvents(since: number, filter: EventFilter, limit: number): EventPage;
-  /** Sequences of the first and the last event that are there; those before the first have been removed. */
   eventBounds(): EventBounds;
   /** Of a workspace since it was made or last reset: the newest of these kinds, oldest first. */
   listSessionEvents<Kind extends EventKind>(workspaceId: string, kinds: readonly Kind[]): EventOf<Kind>[];

@@ -1,5 +1,6 @@
 import { operationRow } from "../model/operations.ts";
 import { commandHandlers } from "./handlers/command-handlers.ts";
+import { eventHandlers } from "./handlers/event-handlers.ts";
 import { fileHandlers } from "./handlers/file-handlers.ts";
 import { hostHandlers } from "./handlers/host-handlers.ts";
 import { serviceHandlers } from "./handlers/service-handlers.ts";
@@ -18,6 +19,7 @@ export function createHandlers(verbs: Verbs): Handlers {
     ...snapshotHandlers(verbs),
     ...serviceHandlers(verbs),
     ...shellHandlers(verbs),
+    ...eventHandlers(verbs),
     ...hostHandlers(verbs),
   });
 }
@@ -31,11 +33,10 @@ function keepingAlive({ workspaces }: Verbs, handlers: Handlers): Handlers {
       name,
       async (input, context) => {
         const { workspace_id: id } = input;
-        return id === undefined
+        const { about } = operationRow(name as keyof Handlers);
+        return id === undefined || about === "host"
           ? await handle(input, context)
-          : await workspaces.during(id, operationRow(name as keyof Handlers).about === "sandbox", () =>
-              handle(input, context),
-            );
+          : await workspaces.during(id, about === "sandbox", () => handle(input, context));
       },
     ],
   );

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createRandom } from "../../test/helpers/random.ts";
 import { workspace, written } from "../../test/helpers/stored-records.ts";
 import { silentLog } from "../base/log.ts";
-import type { EventFilter, EventPage, NewEvent } from "../contracts/events.ts";
+import type { EventFilter, NewEvent } from "../contracts/events.ts";
 import type { Store } from "../contracts/store.ts";
-import type { ClocheEvent, EventKind } from "../model/event.ts";
+import type { ClocheEvent, EventKind, EventPage } from "../model/event.ts";
 import { Redactor } from "../policy/redactor.ts";
 import { openStore } from "../store/open-store.ts";
 import { EventLog, type Retention } from "./event-log.ts";
@@ -58,7 +58,7 @@ async function collect(pages: AsyncIterable<EventPage>): Promise<ClocheEvent[]> 
   for await (const { events } of pages) all.push(...events);
   return all;
 }
-const read = (since = 0, filter: EventFilter = {}) => collect(log.read(since, filter));
+const read = async (since = 0, filter: EventFilter = {}) => await collect(log.read(since, filter));
 
 /** Follows the log until it has seen so many events. */
 async function follow(since: number, count: number, filter: EventFilter = {}): Promise<ClocheEvent[]> {
@@ -125,7 +125,7 @@ describe("the log", () => {
         kind: "push.held",
         workspace_id: null,
         repo: "a",
-        refs: Array(7).fill("r".repeat(2000)),
+        refs: Array.from({ length: 7 }, () => "r".repeat(2000)),
         proposal_id: "p",
       });
     const sizes: number[] = [];

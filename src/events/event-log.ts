@@ -1,10 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { onAbort } from "../base/on-abort.ts";
-import type { EventFilter, EventPage, Events, NewEvent } from "../contracts/events.ts";
+import type { EventBounds, EventFilter, Events, NewEvent } from "../contracts/events.ts";
 import type { Store } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
-import type { ClocheEvent, EventKind, EventOf } from "../model/event.ts";
+import type { EventKind, EventOf, EventPage } from "../model/event.ts";
 import { redactValue } from "../policy/redact-value.ts";
 import type { Redactor } from "../policy/redactor.ts";
 import { shorten } from "./shorten.ts";
@@ -74,13 +74,22 @@ export class EventLog implements Events {
     this.#redactors.delete(workspaceId);
   }
 
-  newest(): number {
-    return this.#store.eventBounds().newest;
+  bounds(): EventBounds {
+    return this.#store.eventBounds();
   }
 
-  async *read(since: number, filter: EventFilter): AsyncGenerator<EventPage, void> {
-    const { newest } = this.#store.eventBounds();
-    for (let at = this.#known(since); at < newest;) {
+  read(since: number, filter: EventFilter): AsyncGenerator<EventPage, void> {
+    return this.#read(this.#known(since), filter);
+  }
+
+  follow(since: number, filter: EventFilter, signal: AbortSignal): AsyncGenerator<EventPage, void> {
+    return this.#follow(this.#known(since), filter, signal);
+  }
+
+  async *#read(since: number, filter: EventFilter): AsyncGenerator<EventPage, void> {
+    const { newest } = this.bounds();
+    let at = since;
+    while (at < newest) {
       const page = this.#page(at, filter);
       // What came after the question is not a part of its answer.
       yield {
@@ -92,15 +101,15 @@ export class EventLog implements Events {
     }
   }
 
-  async *follow(since: number, filter: EventFilter, signal: AbortSignal): AsyncGenerator<EventPage, void> {
-    let at = this.#known(since);
+  async *#follow(since: number, filter: EventFilter, signal: AbortSignal): AsyncGenerator<EventPage, void> {
+    let at = since;
     while (!signal.aborted) {
       const page = this.#page(at, filter);
       if (page.through === at) await this.#more(signal);
       else {
         yield page;
         at = page.through;
-        if (page.through < this.newest()) await othersTurn();
+        if (page.through < this.bounds().newest) await othersTurn();
       }
     }
   }
@@ -117,7 +126,7 @@ export class EventLog implements Events {
 
   /** A watcher of another home, or of a store that was replaced, would wait in silence for a sequence that means something else. */
   #known(since: number): number {
-    const newest = this.newest();
+    const { newest } = this.bounds();
     if (since <= newest) return since;
     throw failure("INVALID_ARGUMENT", `There is no event ${since} yet: the newest is ${newest}`, {
       hint: `Ask for what comes after an event that there was, ${newest} at most`,
@@ -126,7 +135,7 @@ export class EventLog implements Events {
 
   /** The next page. What was removed before it could be read is told as a gap. */
   #page(since: number, filter: EventFilter): EventPage {
-    const { oldest } = this.#store.eventBounds();
+    const { oldest } = this.bounds();
     if (since + 1 >= oldest) return this.#store.readEvents(since, filter, PAGE);
     const gap: EventOf<"log.gap"> = {
       sequence: oldest - 1,
@@ -137,7 +146,7 @@ export class EventLog implements Events {
       first_missing: since + 1,
       last_missing: oldest - 1,
     };
-    return { events: [gap satisfies ClocheEvent], through: oldest - 1 };
+    return { events: [gap], through: oldest - 1 };
   }
 
   /** Resolves when an event was written, or nobody waits any more. */

@@ -93,6 +93,21 @@ export type EventOf<Kind extends EventKind> = { [One in Kind]: EventHead & { kin
 /** One change that somebody could want to see. It outlives what it tells of, and holds no secret. */
 export type ClocheEvent = EventOf<EventKind>;
 
+/** A part of the log, as it was asked for. */
+export interface EventPage {
+  /** In the order of their sequence. */
+  events: ClocheEvent[];
+  /** All up to here was looked at: what comes next comes after it, also when nothing in this part was asked for. */
+  through: number;
+}
+
+/** How a watch ended. */
+export interface EventsWatched {
+  through: number;
+  /** `end`: the log was read, and nobody asked for what comes. `daemon_stopped`: the next daemon goes on after `through`. */
+  because: "end" | "daemon_stopped";
+}
+
 /** Each kind, and what has happened when it is told. */
 export const EVENT_KINDS = {
   "workspace.created": "A workspace was made, and runs",

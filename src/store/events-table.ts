@@ -1,6 +1,6 @@
 import type Database from "libsql";
-import type { EventFilter } from "../contracts/events.ts";
-import type { EventBounds, Store } from "../contracts/store.ts";
+import type { EventBounds, EventFilter } from "../contracts/events.ts";
+import type { Store } from "../contracts/store.ts";
 import type { ClocheEvent, EventKind, EventOf } from "../model/event.ts";
 
 interface Row {

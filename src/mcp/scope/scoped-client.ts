@@ -23,6 +23,7 @@ const FURTHER = {
   openCommand: "workspace",
   run: "decided",
   openRun: "withheld",
+  watch: "withheld",
   close: "withheld",
 } as const satisfies Record<Exclude<Methods, OperationName>, Reach>;
 
