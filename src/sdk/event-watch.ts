@@ -8,7 +8,7 @@ import { followStream } from "./follow-stream.ts";
 import { Handoff } from "./handoff.ts";
 import type { EventWatch } from "./options.ts";
 
-/** Daemons in a row that end as soon as they are asked. */
+/** Daemons in a row that end as soon as they are asked, and have told nothing. */
 const MAX_SHORT_DAEMONS = 3;
 const SHORT_MS = 1000;
 
@@ -80,7 +80,9 @@ class LiveWatch implements EventWatch {
           // What has come is not asked for again, whether or not somebody has read it.
           this.#input = { ...this.#input, since: through };
           this.#ready.resolve(through);
-          if (events.length > 0) await this.#pages.put(events);
+          if (events.length === 0) return;
+          short = -1;
+          await this.#pages.put(events);
         },
       });
       if (result?.because === "end") return;

@@ -45,7 +45,12 @@ export const command = defineCommand({
   async run(context) {
     const { follow, since, kind: kinds } = context.values;
     const about = context.optionalArgument("ID|IDENTITY");
-    const options: WatchOptions = { follow, since, kinds, ...(about !== undefined && named(about)) };
+    const options: WatchOptions = {
+      follow,
+      since,
+      ...(kinds.length > 0 && { kinds }),
+      ...(about !== undefined && named(about)),
+    };
     const client = await context.connect();
     if (follow) await showAsTheyCome(context, client, options);
     else await showAll(context, client, options);
