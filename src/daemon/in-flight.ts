@@ -1,4 +1,4 @@
-import { DAEMON_STOPPING } from "./handlers.ts";
+import { DAEMON_STOPPING } from "../workspaces/caller-leaves.ts";
 
 interface Running {
   readonly abort: AbortController;

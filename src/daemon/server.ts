@@ -4,9 +4,10 @@ import { isOperation, isStream, operationRow, type OperationName, type StreamNam
 import { CallAnswer } from "./call-answer.ts";
 import { CallLines } from "./call-lines.ts";
 import { fillHint } from "./fill-hint.ts";
-import { type AnyStreamHandler, isDaemonStopping } from "./handlers.ts";
+import type { AnyStreamHandler } from "./handlers.ts";
 import { checkVersion, performCall, type ApiOptions } from "./perform-call.ts";
 import { parseInput, parseJson, readBody, readFirstLine } from "./request-body.ts";
+import { isDaemonStopping } from "../workspaces/caller-leaves.ts";
 import { StreamAnswer } from "./stream-answer.ts";
 import { toFailure } from "./to-failure.ts";
 

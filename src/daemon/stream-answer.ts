@@ -4,7 +4,7 @@ import { toErrorDocument } from "../model/error-codes.ts";
 import type { CommandName, OperationStart } from "../model/operations.ts";
 import { encodeJsonFrame, encodeStreamFrame, FRAME, STREAM_CONTENT_TYPE } from "../model/stream-frames.ts";
 import { CallAnswer } from "./call-answer.ts";
-import type { CommandEmitter, EventsEmitter } from "./handlers.ts";
+import type { CommandEmitter, EventsEmitter } from "../workspaces/verb.ts";
 
 /** The answer of a stream: frames. An error before the first of them is an ordinary answer. */
 export class StreamAnswer implements CommandEmitter<CommandName>, EventsEmitter<object> {

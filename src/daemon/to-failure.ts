@@ -1,7 +1,7 @@
 import { type ClocheError, errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { failure } from "../model/error-codes.ts";
-import { isDaemonStopping } from "./handlers.ts";
+import { isDaemonStopping } from "../workspaces/caller-leaves.ts";
 
 /** What a client is told of a thrown value. What nobody foresaw, and why a sandbox did not start, goes to the log with its stack. */
 export function toFailure(error: unknown, operation: string, signal: AbortSignal, log: Log): ClocheError {

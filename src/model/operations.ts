@@ -35,6 +35,8 @@ export type CallName = NamesWith<{ kind: "call" }>;
 export type CommandName = NamesWith<{ kind: "command" }>;
 export type EventsName = NamesWith<{ kind: "events" }>;
 export type StreamName = Exclude<OperationName, CallName>;
+/** About one workspace, whose id is in the input. */
+export type WorkspaceOperationName = NamesWith<{ about: "record" | "sandbox" }>;
 /** Answered by the daemon itself. */
 export type DaemonOperationName = NamesWith<{ about: "daemon" }>;
 

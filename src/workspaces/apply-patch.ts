@@ -6,6 +6,7 @@ import { fromByteText, quoted, type ByteText } from "../policy/byte-text.ts";
 import { parsePatch } from "../policy/parse-patch.ts";
 import { pathsOf, patchTree, type FileState, type PatchedTree } from "../policy/patch-tree.ts";
 import { toWorkspaceAbsolute } from "../policy/workspace-path.ts";
+import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { foldersAbove, readNamedFiles, type NamedFiles } from "./read-named-files.ts";
 import { hasFewLines } from "../policy/has-few-lines.ts";
@@ -13,6 +14,8 @@ import { hasFewLines } from "../policy/has-few-lines.ts";
 const PIECE_BYTES = 1024 * 1024;
 
 const MAX_PATCH_LINES = 300_000;
+/** In the record of what happened. */
+const MAX_RECORDED_FILES = 100;
 
 /**
  * Applies a unified diff: reads the files it names, makes the result in memory, and puts all of it in place in one step of the guest, so that
@@ -20,7 +23,8 @@ const MAX_PATCH_LINES = 300_000;
  * editor; nothing else can come apart by it.
  */
 export async function applyPatch(
-  live: Pick<LiveWorkspace, "workspaceId" | "files">,
+  { events }: Pick<Dependencies, "events">,
+  live: Pick<LiveWorkspace, "workspaceId" | "files" | "secrets">,
   { patch }: OperationInput<"applyWorkspacePatch">,
 ): Promise<PatchApplied> {
   // SECURITY: a line costs far more than its bytes (G-25)
@@ -39,15 +43,16 @@ export async function applyPatch(
     await files.treeIn("workspace", "", treeChanges(tree.states, emptied), { shownPath: toWorkspaceAbsolute("") });
     await removeEmptied(files, tree.states);
   }
-  return {
-    workspace_id: live.workspaceId,
-    changed: tree.files.length > 0,
-    files: tree.files.map(({ path, status, oldPath }) => ({
-      path: shown(path),
-      status,
-      ...(oldPath !== undefined && { old_path: shown(oldPath) }),
-    })),
-  };
+  const patched = tree.files.map(({ path, status, oldPath }) => ({
+    path: shown(path),
+    status,
+    ...(oldPath !== undefined && { old_path: shown(oldPath) }),
+  }));
+  const changed = patched.length > 0;
+  const recorded = patched.slice(0, MAX_RECORDED_FILES).map(({ path, status }) => ({ path, status }));
+  const told = { files: recorded, file_count: patched.length };
+  if (changed) events.record({ kind: "patch.applied", workspace_id: live.workspaceId, ...told });
+  return { workspace_id: live.workspaceId, changed, files: patched };
 }
 
 const shown = (path: ByteText): string => toWorkspaceAbsolute(fromByteText(path).toString("utf8"));

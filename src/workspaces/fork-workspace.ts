@@ -16,7 +16,7 @@ import { findSnapshot } from "./snapshots.ts";
 export async function forkWorkspace(
   deps: Dependencies,
   parent: StoredWorkspace,
-  input: OperationInput<"forkWorkspace">,
+  input: Pick<OperationInput<"forkWorkspace">, "name" | "snapshot">,
   secrets: Secrets,
   context: CreateContext,
 ): Promise<LiveWorkspace> {

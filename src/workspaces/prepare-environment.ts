@@ -5,6 +5,7 @@ import type { Prepared, PreparedStep } from "../model/prepared.ts";
 import type { ReportProgress } from "../model/progress.ts";
 import { chooseLimits } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { execCommand } from "./exec-command.ts";
 import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";
 import { getBackend } from "./sandbox.ts";
 import type { Workspaces } from "./workspaces.ts";
@@ -42,9 +43,9 @@ export async function prepareEnvironment(
   const create = { environment: name, backend: backend.name, oci_runtime: ociRuntime, ttl_seconds: TTL_SECONDS };
   const { workspace_id: id } = await step("create", () => workspaces.create(create, context));
   try {
-    await step("exec", () => expectTrue(workspaces, id, context.signal));
-    await step("reset", () => workspaces.reset({ workspace_id: id }, context));
-    await expectTrue(workspaces, id, context.signal);
+    await step("exec", () => expectTrue(deps, workspaces, id, context.signal));
+    await step("reset", () => workspaces.reset(id, undefined, context));
+    await expectTrue(deps, workspaces, id, context.signal);
   } catch (error) {
     await workspaces.delete(id);
     throw error;
@@ -62,8 +63,15 @@ const WORDS: Readonly<Record<PreparedStep["step"], string>> = {
   delete: "deleting it",
 };
 
-async function expectTrue(workspaces: Workspaces, id: string, signal: AbortSignal | undefined): Promise<void> {
-  const { exit_code: code, stderr } = await workspaces.exec(id, { command: ["true"] }, { ...(signal && { signal }) });
+async function expectTrue(
+  deps: Dependencies,
+  workspaces: Workspaces,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { exit_code: code, stderr } = await workspaces.act("execWorkspace", id, ({ live }) =>
+    execCommand(deps, live, { command: ["true"] }, { ...(signal && { signal }) }),
+  );
   if (code !== 0)
     throw failure("SANDBOX_START_FAILED", `A command that always works ended with code ${code}: ${stderr.trim()}`);
 }

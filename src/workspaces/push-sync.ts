@@ -21,8 +21,8 @@ export interface PushContext {
  * whole or not at all. Files are replaced, what else is there stays.
  */
 export async function pushSync(
-  deps: Pick<Dependencies, "home" | "seeds">,
-  live: Pick<LiveWorkspace, "workspaceId" | "files">,
+  deps: Pick<Dependencies, "home" | "seeds" | "events">,
+  live: Pick<LiveWorkspace, "workspaceId" | "files" | "secrets">,
   { source_path: sourcePath, read_scope: scope, dest }: OperationInput<"pushWorkspaceSync">,
   context: PushContext,
 ): Promise<SyncPushed> {
@@ -39,12 +39,9 @@ export async function pushSync(
     shownPath: toWorkspaceAbsolute(relative),
     signal: context.signal,
   });
-  return {
-    workspace_id: live.workspaceId,
-    source_path: sourcePath,
-    dest: toWorkspaceAbsolute(relative),
-    files: source.count,
-  };
+  const pushed = { source_path: sourcePath, dest: toWorkspaceAbsolute(relative), files: source.count };
+  deps.events.record({ kind: "sync.pushed", workspace_id: live.workspaceId, ...pushed });
+  return { workspace_id: live.workspaceId, ...pushed };
 }
 
 async function checkDestination(files: GuestFiles, relative: string, shownPath: string): Promise<void> {

@@ -1,7 +1,6 @@
 import type { ClocheError } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
-import type { Journal } from "../model/exec.ts";
 import { WORKSPACE_ID } from "../model/names.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { Workspace, WorkspaceList } from "../model/workspace.ts";
@@ -21,13 +20,26 @@ export class WorkspaceRecords {
   }
 
   /** The workspace with that id, or with an id that starts so. */
-  find(id: string): StoredWorkspace {
+  protected find(id: string): StoredWorkspace {
     const { store } = this.deps;
     const matches = WORKSPACE_ID.test(id) ? [id] : /^ws-[0-9a-z]*$/.test(id) ? store.findByPrefix(id) : [];
     const found = matches.flatMap((one) => store.findWorkspace(one) ?? []).filter(isVisible);
     if (found.length > 1) throw failure("WORKSPACE_AMBIGUOUS", `More than one workspace id starts with "${id}"`);
     if (!found[0]) throw this.#notFound(id);
     return found[0];
+  }
+
+  /** The id of a workspace that there is, or was and is still told of: one that is gone has to be named in full. */
+  findTold(id: string): string {
+    const isTold = WORKSPACE_ID.test(id) && this.deps.store.readEvents(0, { workspaceId: id }, 1).events.length > 0;
+    return isTold ? id : this.find(id).workspaceId;
+  }
+
+  /** The record of a workspace whose id is known, as it is now. */
+  protected get(workspaceId: string): StoredWorkspace {
+    const stored = this.deps.store.findWorkspace(workspaceId);
+    if (!stored || !isVisible(stored)) throw this.#notFound(workspaceId);
+    return stored;
   }
 
   list(): WorkspaceList {
@@ -39,34 +51,26 @@ export class WorkspaceRecords {
     return { count: workspaces.length, workspaces };
   }
 
-  status(id: string): Workspace {
+  status(workspaceId: string): Workspace {
     this.deps.journal.flush();
-    return this.#present(this.find(id));
+    return this.#present(this.get(workspaceId));
   }
 
-  update({ workspace_id: id, name, labels, clear_labels: cleared }: OperationInput<"updateWorkspace">): Workspace {
-    const stored = this.find(id);
+  update(
+    workspaceId: string,
+    { name, labels, clear_labels: cleared }: Omit<OperationInput<"updateWorkspace">, "workspace_id">,
+  ): Workspace {
+    const stored = this.get(workspaceId);
     const kept = Object.entries({ ...stored.labels, ...labels }).filter(
       ([key]) => !cleared?.includes(key) || key in (labels ?? {}),
     );
     const { store, events, clock } = this.deps;
-    const { workspaceId } = stored;
     const next = { name: name === undefined ? stored.name : name, labels: Object.fromEntries(kept) };
     store.transaction(() => {
       store.updateWorkspace(workspaceId, { ...next, lastActivityAt: clock.now() });
       events.record({ kind: "workspace.updated", workspace_id: workspaceId, ...next });
     });
-    return this.status(stored.workspaceId);
-  }
-
-  logs(id: string): Journal {
-    const { workspaceId } = this.find(id);
-    return { workspace_id: workspaceId, entries: this.deps.journal.entries(workspaceId) };
-  }
-
-  /** Marks activity that is no command: it moves the expiry. */
-  touch(workspaceId: string): void {
-    this.deps.store.updateWorkspace(workspaceId, { lastActivityAt: this.deps.clock.now() });
+    return this.status(workspaceId);
   }
 
   #present(stored: StoredWorkspace): Workspace {

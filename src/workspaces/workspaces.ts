@@ -1,21 +1,17 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
-import type { ExecResult } from "../model/exec.ts";
-import type { OperationInput } from "../model/operations.ts";
+import { OPERATIONS, type OperationInput, type WorkspaceOperationName } from "../model/operations.ts";
 import type { WorkspaceReset } from "../model/snapshot.ts";
 import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
-import { attachCommand, type AttachRequest } from "./adopt-commands.ts";
 import { type CreateContext, createWorkspace } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { type ExecContext, type ExecRequest, execCommand } from "./exec-command.ts";
 import { Expiry } from "./expiry.ts";
 import { forkWorkspace } from "./fork-workspace.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { isVisible } from "./present.ts";
 import { moveWorkspace } from "./move-workspace.ts";
 import { resetWorkspace } from "./reset-workspace.ts";
-import type { OutputSink } from "./running-command.ts";
 import { RunningWorkspaces } from "./running-workspaces.ts";
 import {
   getBackend,
@@ -29,6 +25,7 @@ import type { Services } from "./services/services.ts";
 import type { Shells } from "./shells/shells.ts";
 import { BASELINE } from "./snapshots.ts";
 import { Turns } from "./turns.ts";
+import type { FoundWorkspace } from "./verb.ts";
 import { WorkspaceRecords } from "./workspace-records.ts";
 
 type CallContext = Omit<CreateContext, "onLost">;
@@ -78,11 +75,14 @@ export class Workspaces extends WorkspaceRecords {
     });
   }
 
-  async fork(input: OperationInput<"forkWorkspace">, context: CallContext): Promise<Workspace> {
-    const { workspaceId } = this.find(input.workspace_id);
+  async fork(
+    workspaceId: string,
+    input: Pick<OperationInput<"forkWorkspace">, "name" | "snapshot">,
+    context: CallContext,
+  ): Promise<Workspace> {
     return await this.turns.take(workspaceId, async () => {
       const secrets = this.#running.secretsOf(workspaceId);
-      const parent = this.find(workspaceId);
+      const parent = this.get(workspaceId);
       const onLost = this.#running.lost;
       const live = await forkWorkspace(this.deps, parent, input, secrets, { ...context, onLost });
       await this.#running.takeUpSession(live);
@@ -91,12 +91,12 @@ export class Workspaces extends WorkspaceRecords {
   }
 
   async reset(
-    { workspace_id: id, snapshot = BASELINE }: OperationInput<"resetWorkspace">,
-    { signal, progress }: CallContext,
+    workspaceId: string,
+    snapshot: string = BASELINE,
+    { signal, progress }: CallContext = {},
   ): Promise<WorkspaceReset> {
-    const { workspaceId } = this.find(id);
     return await this.turns.take(workspaceId, async () => {
-      const live = await resetWorkspace(this.deps, this.find(workspaceId), snapshot, {
+      const live = await resetWorkspace(this.deps, this.get(workspaceId), snapshot, {
         ...this.#running.contextOf(workspaceId),
         signal,
         progress,
@@ -104,16 +104,15 @@ export class Workspaces extends WorkspaceRecords {
       });
       await this.#running.takeUpSession(live);
       this.#running.add(live);
-      const { resetCount } = this.find(workspaceId);
+      const { resetCount } = this.get(workspaceId);
       return { workspace_id: workspaceId, reset_count: resetCount, workspace_reset: { snapshot_name: snapshot } };
     });
   }
 
   /** Ends what runs; `/workspace` stays. */
-  async stop(id: string): Promise<Workspace> {
-    const { workspaceId } = this.find(id);
+  async stop(workspaceId: string): Promise<Workspace> {
     return await this.turns.take(workspaceId, async () => {
-      const { state } = this.find(workspaceId);
+      const { state } = this.get(workspaceId);
       if (state === "stopped") return this.status(workspaceId);
       const { store, events, clock } = this.deps;
       store.transaction(() => {
@@ -121,17 +120,16 @@ export class Workspaces extends WorkspaceRecords {
         events.record({ kind: "workspace.stopped", workspace_id: workspaceId });
       });
       await this.#running.letGo(workspaceId, "the workspace was stopped");
-      await haltSandbox(this.deps, this.find(workspaceId)); // also one that does not answer
+      await haltSandbox(this.deps, this.get(workspaceId)); // also one that does not answer
       await this.#running.endSession(workspaceId, "stopped");
       this.deps.store.updateWorkspace(workspaceId, { wall: null });
       return this.status(workspaceId);
     });
   }
 
-  async start(id: string, { signal, progress }: CallContext): Promise<Workspace> {
-    const { workspaceId } = this.find(id);
+  async start(workspaceId: string, { signal, progress }: CallContext): Promise<Workspace> {
     return await this.turns.take(workspaceId, async () => {
-      const stored = this.find(workspaceId);
+      const stored = this.get(workspaceId);
       if (this.#running.has(workspaceId)) return this.status(workspaceId);
       await haltSandbox(this.deps, stored);
       const context = { ...this.#running.contextOf(workspaceId), signal, progress };
@@ -147,10 +145,9 @@ export class Workspaces extends WorkspaceRecords {
   }
 
   /** Looks at the files of a stopped workspace: a sandbox in which nothing but the guest program runs. */
-  async inspect<Result>(id: string, look: (live: LiveWorkspace) => Promise<Result>): Promise<Result> {
-    const { workspaceId } = this.find(id);
+  async inspect<Result>(workspaceId: string, look: (live: LiveWorkspace) => Promise<Result>): Promise<Result> {
     return await this.turns.take(workspaceId, async () => {
-      const stored = this.find(workspaceId);
+      const stored = this.get(workspaceId);
       if (stored.state !== "stopped")
         throw failure("WORKSPACE_NOT_STOPPED", `Workspace ${workspaceId} is ${stored.state}`);
       const secrets = this.#running.secretsOf(workspaceId);
@@ -164,33 +161,27 @@ export class Workspaces extends WorkspaceRecords {
     });
   }
 
-  async delete(id: string): Promise<DeletedWorkspace> {
-    const { workspaceId } = this.find(id);
-    if (!(await this.#remove(workspaceId))) throw failure("WORKSPACE_NOT_FOUND", `There is no workspace "${id}"`);
+  async delete(workspaceId: string): Promise<DeletedWorkspace> {
+    if (!(await this.#remove(workspaceId)))
+      throw failure("WORKSPACE_NOT_FOUND", `There is no workspace "${workspaceId}"`);
     return { workspace_id: workspaceId, deleted: true };
   }
 
-  async exec(id: string, request: ExecRequest, context: ExecContext): Promise<ExecResult> {
-    return await execCommand(this.deps, this.live(id), request, context);
-  }
-
-  async attach(id: string, request: AttachRequest, sink: OutputSink, signal: AbortSignal): Promise<ExecResult> {
-    return await attachCommand(this.deps, this.live(id), request, sink, signal);
-  }
-
-  findLive(id: string): LiveWorkspace | undefined {
-    return this.#running.find(id) ?? this.#running.find(this.find(id).workspaceId);
-  }
-
-  /** The running sandbox of a workspace; an error that says why when there is none. */
-  live(id: string): LiveWorkspace {
-    return this.#running.find(id) ?? this.#running.get(this.find(id));
-  }
-
-  /** A call about a workspace: it does not expire meanwhile. */
-  async during<Result>(id: string, needsSandbox: boolean, call: () => Promise<Result>): Promise<Result> {
-    const workspaceId = this.#running.find(id)?.workspaceId ?? this.find(id).workspaceId;
-    return await this.#running.during(workspaceId, needsSandbox, call);
+  /**
+   * The one way to act on a workspace by an id, or by the start of one: found once, it does not expire while the call goes on. What its operation's row says is
+   * seen to here: whether the sandbox has to answer first, and whether it counts as activity when it is done.
+   */
+  async act<Result>(
+    operation: WorkspaceOperationName,
+    id: string,
+    verb: (found: FoundWorkspace) => Promise<Result> | Result,
+  ): Promise<Result> {
+    const { about, activity } = OPERATIONS[operation];
+    return await this.#during(id, about === "sandbox", async (found) => {
+      const result = await verb(found);
+      if (activity === "done") this.#touch(found.workspaceId);
+      return result;
+    });
   }
 
   /** Lets go of everything; the sandboxes stay. */
@@ -202,16 +193,47 @@ export class Workspaces extends WorkspaceRecords {
 
   async #create(input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
     const { from_workspace: from } = input;
-    if (from !== undefined) return await this.during(from, true, () => this.#move(from, input, context));
+    if (from !== undefined)
+      return await this.#during(from, true, ({ workspaceId }) => this.#move(workspaceId, input, context));
     return this.#made(await createWorkspace(this.deps, input, { ...context, onLost: this.#running.lost }));
   }
 
-  async #move(id: string, input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
-    const { workspaceId } = this.find(id);
+  async #move(workspaceId: string, input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
     return await this.turns.take(workspaceId, async () => {
-      const from = { stored: this.find(workspaceId), secrets: this.#running.secretsOf(workspaceId) };
+      const from = { stored: this.get(workspaceId), secrets: this.#running.secretsOf(workspaceId) };
       return this.#made(await moveWorkspace(this.deps, from, input, { ...context, onLost: this.#running.lost }));
     });
+  }
+
+  async #during<Result>(
+    id: string,
+    needsSandbox: boolean,
+    call: (found: FoundWorkspace) => Promise<Result>,
+  ): Promise<Result> {
+    const workspaceId = this.#running.find(id)?.workspaceId ?? this.find(id).workspaceId;
+    return await this.#running.during(workspaceId, needsSandbox, () => call(this.#found(workspaceId)));
+  }
+
+  #found(workspaceId: string): FoundWorkspace {
+    const running = this.#running;
+    const stored = () => this.get(workspaceId);
+    return {
+      workspaceId,
+      get stored() {
+        return stored();
+      },
+      get live() {
+        return running.find(workspaceId) ?? running.get(stored());
+      },
+      get liveIfRunning() {
+        return running.find(workspaceId);
+      },
+    };
+  }
+
+  /** Marks activity that is no command: it moves the expiry. */
+  #touch(workspaceId: string): void {
+    this.deps.store.updateWorkspace(workspaceId, { lastActivityAt: this.deps.clock.now() });
   }
 
   #made(live: LiveWorkspace): Workspace {

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { ClocheEvent } from "../../src/model/event.ts";
 import type { EventWatch } from "../../src/sdk/options.ts";
 import { type Installation, PROJECT, withInstallation } from "../helpers/installation.ts";
-import { killDaemon, wallPid } from "../helpers/running-daemon.ts";
+import { guestPids, killDaemon } from "../helpers/running-daemon.ts";
 
 // Each starts daemons and sandboxes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -102,7 +102,7 @@ describe("the life of a workspace", () => {
       const next = at.sdk.watch();
       await next.ready;
       const failing = until(next, "shell.closed");
-      process.kill(wallPid(at.home, id), "SIGKILL");
+      for (const pid of guestPids(at.home, id)) process.kill(pid, "SIGKILL");
       expect(await failing).toMatchObject([
         { kind: "workspace.failed", workspace_id: id },
         { kind: "shell.closed", shell_id },

@@ -1,9 +1,13 @@
 import { GuestFiles } from "../../src/guest/files.ts";
+import { NO_SECRETS } from "../../src/workspaces/secrets.ts";
+import { ToldEvents } from "../helpers/told-events.ts";
 import { AGENT, RealGuest } from "./real-guest.ts";
 
 /** A real guest as the verbs of a workspace see it. */
 export class GuestWorkspace implements AsyncDisposable {
   readonly workspaceId = "ws-test";
+  readonly secrets = NO_SECRETS;
+  readonly events = new ToldEvents();
   readonly guest: RealGuest;
   readonly #files: GuestFiles;
 

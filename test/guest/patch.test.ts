@@ -42,7 +42,7 @@ afterEach(async () => {
   await workspace[Symbol.asyncDispose]();
 });
 
-const apply = (patch: string) => applyPatch(workspace, { workspace_id: workspace.workspaceId, patch });
+const apply = (patch: string) => applyPatch(workspace, workspace, { workspace_id: workspace.workspaceId, patch });
 const edit = (path: string, from: string, to: string) =>
   `--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-${from}\n+${to}\n`;
 const add = (path: string, mode = "100644") =>
@@ -62,6 +62,8 @@ describe("applyPatch()", () => {
     expect(result.workspace_id).toBe("ws-test");
     expect(result.changed).toBe(true);
     expect(result.files).toHaveLength(6);
+    const files = result.files.map(({ path, status }) => ({ path, status }));
+    expect(workspace.events.told).toMatchObject([{ kind: "patch.applied", files }]);
     expect(result.files).toEqual(
       expect.arrayContaining([
         { path: "/workspace/private.sh", status: "modified" },

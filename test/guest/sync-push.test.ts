@@ -39,7 +39,7 @@ const PUSHED = {
 function push(sourcePath: string, dest?: string, signal?: AbortSignal) {
   const seeds = createSeeds({ cachePath: join(base, "cache"), idMap: currentIdMap(), log: silentLog });
   const input = { workspace_id: workspace.workspaceId, source_path: sourcePath, dest };
-  return pushSync({ home: tmpdir(), seeds }, workspace, input, { signal });
+  return pushSync({ home: tmpdir(), seeds, events: workspace.events }, workspace, input, { signal });
 }
 
 function project(): string {
@@ -60,7 +60,9 @@ describe("pushSync()", () => {
   it("brings a folder in over what is there", async () => {
     const source = project();
     const result = await push(source);
-    expect(result).toEqual({ workspace_id: "ws-test", source_path: source, dest: "/workspace", files: 4 });
+    const pushed = { source_path: source, dest: "/workspace", files: 4 };
+    expect(result).toEqual({ workspace_id: "ws-test", ...pushed });
+    expect(workspace.events.told).toMatchObject([{ kind: "sync.pushed", ...pushed }]);
     expect(await workspace.tree()).toEqual({ ...BEFORE, ...PUSHED });
     const entry = await (await workspace.files()).stat("workspace", "a.txt");
     expect(entry.mode).toBe(0o644);

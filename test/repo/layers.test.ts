@@ -17,35 +17,41 @@ const LAYERS: Readonly<Record<string, number>> = {
   "docker-engine": 2,
   contracts: 3,
   walls: 3,
+  gate: 3,
   backends: 4,
   environments: 4,
-  gate: 4,
   store: 4,
   events: 4,
   seeds: 4,
   providers: 4,
   workspaces: 5,
-  bottles: 5,
   supervise: 5,
-  daemon: 6,
-  sdk: 7,
-  hosts: 7,
-  mcp: 8,
-  "use-cases": 8,
-  parity: 8,
-  cli: 9,
+  bottles: 6,
+  daemon: 7,
+  sdk: 8,
+  hosts: 8,
+  mcp: 9,
+  tui: 9,
+  "use-cases": 9,
+  parity: 9,
+  cli: 10,
 };
 
-/** Narrower than the layers: a client knows the wire, and a surface knows the client. */
+/** Narrower than the layers: a client knows the wire, a surface knows the client, and the gate can run while there is no daemon. */
 const ONLY: Readonly<Record<string, readonly string[]>> = {
+  gate: ["base", "model", "policy", "guest"],
   sdk: ["base", "model"],
   hosts: ["base", "model", "policy"],
-  cli: ["base", "model", "sdk", "hosts", "mcp"],
+  cli: ["base", "model", "sdk", "hosts", "mcp", "tui"],
   mcp: ["base", "model", "sdk"],
+  tui: ["base", "model", "sdk"],
   "use-cases": ["base", "model", "sdk"],
   parity: ["base", "model", "sdk"],
   "index.ts": ["base", "model", "sdk", "mcp"],
 };
+
+/** Programs of their own, which others know as a file to run. */
+const PROGRAMS: readonly string[] = ["gate"];
 
 /** Loaded by `import()` in the command whose work the package does, and in no other. */
 const ON_DEMAND: readonly string[] = [
@@ -80,6 +86,7 @@ const layerOf = (folder: string): number | undefined =>
 /** Why a file of one folder must not import from another, or undefined when it may. */
 function refusal(from: string, to: string): string | undefined {
   if (from === to) return undefined;
+  if (PROGRAMS.includes(to)) return `${to} is a program of its own`;
   const only = ONLY[from];
   if (only) return only.includes(to) ? undefined : `${from} may import ${only.join(", ")} only`;
   const [own, other] = [layerOf(from), layerOf(to)];
@@ -151,6 +158,19 @@ describe("refusal()", () => {
     ["store", "workspaces"],
     ["workspaces", "daemon"],
     ["workspaces", "bottles"],
+    ["workspaces", "supervise"],
+    ["supervise", "workspaces"],
+    ["supervise", "bottles"],
+    ["gate", "contracts"],
+    ["gate", "store"],
+    ["gate", "workspaces"],
+    ["daemon", "gate"],
+    ["bottles", "gate"],
+    ["bottles", "daemon"],
+    ["providers", "backends/container"],
+    ["providers", "workspaces"],
+    ["tui", "daemon"],
+    ["tui", "mcp"],
     ["sdk", "daemon"],
     ["sdk", "contracts"],
     ["cli", "daemon"],
@@ -173,6 +193,14 @@ describe("refusal()", () => {
     ["use-cases", "sdk"],
     ["daemon", "backends/container"],
     ["workspaces", "contracts"],
+    ["bottles", "workspaces"],
+    ["bottles", "supervise"],
+    ["bottles", "providers"],
+    ["daemon", "bottles"],
+    ["gate", "policy"],
+    ["gate", "guest"],
+    ["tui", "sdk"],
+    ["cli", "tui"],
     ["index.ts", "sdk"],
   ])("lets %s import %s", (from, to) => {
     expect(refusal(from, to)).toBeUndefined();
@@ -253,7 +281,7 @@ describe("the layers of src/", () => {
 
 describe("the page for readers", () => {
   it("shows every folder of src/ on the layer that the table has", () => {
-    const rows = [...readProjectFile("docs/architecture.md").matchAll(/^\| (\d) \| (.+?) \|/gm)].flatMap(
+    const rows = [...readProjectFile("docs/architecture.md").matchAll(/^\| (\d+) \| (.+?) \|/gm)].flatMap(
       ([, layer, folders = ""]) => [...folders.matchAll(/`src\/([a-z-]+)/g)].map((match) => [match[1], Number(layer)]),
     );
     const present = [...new Set(files.map((file) => folderOf(file).split("/")[0] ?? ""))].filter(

@@ -8,7 +8,6 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import type { Wall, WallRecord } from "../../../src/contracts/backend.ts";
-import type { Events, NewEvent } from "../../../src/contracts/events.ts";
 import { GuestClient } from "../../../src/guest/client.ts";
 import type { NetworkPolicy } from "../../../src/model/names.ts";
 import type { OperationInput } from "../../../src/model/operations.ts";
@@ -17,6 +16,7 @@ import type { Dependencies } from "../../../src/workspaces/dependencies.ts";
 import { LiveWorkspace } from "../../../src/workspaces/live-workspace.ts";
 import { Secrets } from "../../../src/workspaces/secrets.ts";
 import { Services } from "../../../src/workspaces/services/services.ts";
+import { ToldEvents } from "../../helpers/told-events.ts";
 import { MemoryStore } from "./memory-store.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../../build/guest/cloche-guest", import.meta.url));
@@ -46,12 +46,7 @@ export class ServiceSandbox implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "cloche-services-"));
   readonly workspace = join(this.directory, "workspace");
   readonly store = new MemoryStore();
-  readonly events = {
-    told: [] as NewEvent[],
-    record(event: NewEvent): void {
-      this.told.push(event);
-    },
-  };
+  readonly events = new ToldEvents();
   services = new Services(this.#dependencies());
   live = this.#newLive({});
   #child: ChildProcess | undefined;
@@ -176,7 +171,7 @@ export class ServiceSandbox implements AsyncDisposable {
     return {
       home: this.directory,
       store: this.store,
-      events: this.events as unknown as Events,
+      events: this.events,
       backends: new Map(),
       environments: undefined as never,
       journal: undefined as never,
