@@ -10,7 +10,7 @@ it("cuts texts and lists, says so, and never inside a character", () => {
   const { payload, truncated } = shorten({ command: `${"x".repeat(1998)}\u{1f600}\u{1f600}`, exit_code: 3 });
   expect(truncated).toBe(true);
   expect(payload).toEqual({ command: `${"x".repeat(1998)}…`, exit_code: 3 });
-  expect(shorten({ refs: Array.from({ length: 101 }, String) })).toMatchObject({ truncated: true });
+  expect(shorten({ refs: Array.from({ length: 101 }, () => "r".repeat(30)) })).toMatchObject({ truncated: true });
 });
 
 it.each([

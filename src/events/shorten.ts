@@ -12,6 +12,8 @@ type Bound = (typeof BOUNDS)[number];
 
 /** A payload that takes no more than an event may; texts and lists that are too long end early. A sandbox chooses how long a name is. */
 export function shorten(payload: object): { payload: object; truncated: boolean } {
+  // Nearly all are that short: there is nothing in them to cut.
+  if (JSON.stringify(payload).length <= BOUNDS[0].chars) return { payload, truncated: false };
   for (const bound of BOUNDS) {
     const cut = { done: false };
     const short = cutValue(payload, bound, cut) as object;

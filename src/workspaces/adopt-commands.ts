@@ -23,6 +23,7 @@ export async function adoptCommands(deps: Dependencies, live: LiveWorkspace): Pr
   const guest = await live.guest();
   const known = new Map((await guest.processes()).map((one) => [one.tag, one]));
   const entries = deps.store.listRunningCommands().filter((entry) => entry.workspace_id === live.workspaceId);
+  deps.journal.retellStarts(live.workspaceId, entries);
   for (const entry of entries) {
     const found = known.get(commandTag(entry.sequence));
     if (!found) {

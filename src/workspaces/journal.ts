@@ -13,13 +13,17 @@ export interface JournalOptions {
   readonly log: Log;
 }
 
-interface PendingEnd {
+/** What is written a moment later. */
+interface Pending {
   readonly workspaceId: string;
   readonly sequence: number;
-  readonly end: Partial<JournalEntry>;
-  readonly at: number;
-  readonly written: () => void;
+  readonly write: () => void;
+  /** When it is in the store. */
+  readonly written?: () => void;
 }
+
+/** How much later than it happens the start of a command may be told. */
+const START_MS = 2;
 
 /** What is told of a journal at once, as it is emitted. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
@@ -36,14 +40,14 @@ const withoutOutput = (entry: JournalEntry): JournalEntry => ({
 /**
  * The commands of all workspaces. A command is in the store as running before it starts. Its end is written a moment after its caller has the
  * result, off the path of the answer: until then the guest keeps it, so a daemon that dies between loses nothing, and whoever reads the
- * journal has pending ends written first.
+ * journal has pending ends written first. That it has started is told while it runs, and again by the next daemon if this one dies first.
  */
 export class Journal {
   readonly #store: Store;
   readonly #events: Events;
   readonly #clock: Clock;
   readonly #log: Log;
-  #pending: PendingEnd[] = [];
+  #pending: Pending[] = [];
 
   constructor({ store, events, clock, log }: JournalOptions) {
     this.#store = store;
@@ -53,19 +57,26 @@ export class Journal {
   }
 
   begin(workspaceId: string, entry: Omit<JournalEntry, "sequence" | "state" | "started_at">): number {
-    return this.#store.transaction(() => {
-      const sequence = this.#store.beginCommand(workspaceId, { ...entry, started_at: this.#clock.now() });
-      const { command, cwd } = entry;
-      const kind = "command.started";
-      this.#events.record({ kind, workspace_id: workspaceId, command_sequence: sequence, command, cwd });
-      return sequence;
-    });
+    const sequence = this.#store.beginCommand(workspaceId, { ...entry, started_at: this.#clock.now() });
+    this.#pending.push({ workspaceId, sequence, write: () => this.#tellStart(workspaceId, { ...entry, sequence }) });
+    // Of a short command it is written together with its end.
+    setTimeout(() => this.flush(), START_MS);
+    return sequence;
+  }
+
+  /** Of commands that the last daemon had begun: it may have died before it told so. */
+  retellStarts(workspaceId: string, entries: readonly JournalEntry[]): void {
+    if (entries.length === 0) return;
+    const told = this.#events.session(workspaceId, ["command.started"]);
+    const known = new Set(told.map((event) => event.command_sequence));
+    for (const entry of entries) if (!known.has(entry.sequence)) this.#tellStart(workspaceId, entry);
   }
 
   /** `written` is called when it is in the store; not when the disk is full, or the workspace is gone. */
   end(workspaceId: string, sequence: number, end: Partial<JournalEntry>, written: () => void = () => undefined): void {
-    if (this.#pending.length === 0) setImmediate(() => this.flush());
-    this.#pending.push({ workspaceId, sequence, end, at: this.#clock.now(), written });
+    const at = this.#clock.now();
+    this.#pending.push({ workspaceId, sequence, write: () => this.#writeEnd(workspaceId, sequence, end, at), written });
+    setImmediate(() => this.flush());
   }
 
   /** The last commands, oldest first; of those that were long ago without their output, and of the oldest none, where all is too much to tell. */
@@ -91,9 +102,9 @@ export class Journal {
   /** Commands whose sandbox ended under them. */
   loseRunning(workspaceId: string): void {
     this.flush();
-    for (const entry of this.#store.listRunningCommands()) {
-      if (entry.workspace_id === workspaceId) this.end(workspaceId, entry.sequence, { state: "lost", exit_code: 125 });
-    }
+    const running = this.#store.listRunningCommands().filter((entry) => entry.workspace_id === workspaceId);
+    this.retellStarts(workspaceId, running);
+    for (const { sequence } of running) this.end(workspaceId, sequence, { state: "lost", exit_code: 125 });
     this.flush();
   }
 
@@ -104,8 +115,8 @@ export class Journal {
     for (const one of pending) {
       const { workspaceId, sequence } = one;
       try {
-        this.#store.transaction(() => this.#write(one));
-        one.written();
+        this.#store.transaction(one.write);
+        one.written?.();
       } catch (error) {
         // The caller has its result all the same. On a full disk the guest keeps the end for a later daemon's journal.
         const level =
@@ -116,20 +127,33 @@ export class Journal {
   }
 
   /** Many at once cost little more than one. False, and nothing is written, when one of them cannot be: then each is tried by itself. */
-  #writeTogether(pending: readonly PendingEnd[]): boolean {
+  #writeTogether(pending: readonly Pending[]): boolean {
     if (pending.length < 2) return pending.length === 0;
     try {
       this.#store.transaction(() => {
-        for (const one of pending) this.#write(one);
+        for (const { write } of pending) write();
       });
     } catch {
       return false;
     }
-    for (const { written } of pending) written();
+    for (const { written } of pending) written?.();
     return true;
   }
 
-  #write({ workspaceId, sequence, end, at }: PendingEnd): void {
+  #tellStart(
+    workspaceId: string,
+    { sequence, command, cwd }: Pick<JournalEntry, "sequence" | "command" | "cwd">,
+  ): void {
+    this.#events.record({
+      kind: "command.started",
+      workspace_id: workspaceId,
+      command_sequence: sequence,
+      command,
+      cwd,
+    });
+  }
+
+  #writeEnd(workspaceId: string, sequence: number, end: Partial<JournalEntry>, at: number): void {
     this.#store.endCommand(workspaceId, sequence, end, at);
     const { state = "done", exit_code = 0, timed_out = false, duration_ms = 0 } = end;
     if (state === "running") return;
