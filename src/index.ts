@@ -1,6 +1,8 @@
 export { ClocheError, isClocheError } from "./base/errors.ts";
 export { ERROR_CODES, isErrorCode, type ErrorCode, type ErrorDocument } from "./model/error-codes.ts";
 export type * from "./model/environment.ts";
+export { EVENT_KINDS, isEventKind } from "./model/event.ts";
+export type { ClocheEvent, EventHead, EventKind, EventOf, EventPayloads } from "./model/event.ts";
 export type { Command, ExecEvent, ExecResult, Journal, JournalEntry } from "./model/exec.ts";
 export type * from "./model/files.ts";
 export type * from "./model/health.ts";

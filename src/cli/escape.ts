@@ -77,8 +77,13 @@ export const guardScreen = (text: string): string =>
   text.replace(ON_SCREEN, (found) => (isLayout(found) || found.endsWith("m") ? found : visible(found)));
 
 /** A document whose text drives no terminal either: what JSON leaves as it is and is unsafe is written as JSON's own escape, which means the same. */
-export const formatJson = (document: unknown): string =>
-  JSON.stringify(document, null, 2).replace(ANYWHERE, (found) =>
+export const formatJson = (document: unknown): string => escapeJson(JSON.stringify(document, null, 2));
+
+/** The same on one line. */
+export const formatJsonLine = (document: unknown): string => escapeJson(JSON.stringify(document));
+
+const escapeJson = (json: string): string =>
+  json.replace(ANYWHERE, (found) =>
     found === "\n" ? found : Array.from({ length: found.length }, (_, at) => jsonEscape(found.charCodeAt(at))).join(""),
   );
 

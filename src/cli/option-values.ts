@@ -14,6 +14,12 @@ export function parseCount(text: string): number {
   return value;
 }
 
+export function parseSequence(text: string): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value)) throw new BadValue("give the sequence of an event, or 0");
+  return value;
+}
+
 export function parsePort(text: string): number {
   return checkPort(text, 1);
 }

@@ -120,6 +120,7 @@ const commands: readonly CommandEntry[] = [
   ),
   entry("workspace disk list", "List files of a stopped workspace", () => import("./commands/workspace-disk-list.ts")),
   entry("workspace disk read", "Show a file of a stopped workspace", () => import("./commands/workspace-disk-read.ts")),
+  entry("events", "Show what happened, also to workspaces that are gone", () => import("./commands/events.ts")),
   entry("env list", "List the environments", () => import("./commands/env-list.ts")),
   entry("env pull", "Build or refresh an environment now", () => import("./commands/env-pull.ts")),
   entry("env inspect", "Show what is in an environment", () => import("./commands/env-inspect.ts")),

@@ -1,11 +1,13 @@
 import type { Door } from "../model/door.ts";
+import type { ClocheEvent, EventKind, EventOf, EventPage } from "../model/event.ts";
 import type { Command, JournalEntry } from "../model/exec.ts";
 import type { NetworkPolicy, WorkspaceState } from "../model/names.ts";
 import type { Readiness, ServiceState } from "../model/service.ts";
 import type { ShellState } from "../model/shell.ts";
-import type { CommandOutline, WorkspaceEvent } from "../model/summary.ts";
+import type { CommandOutline } from "../model/summary.ts";
 import type { Labels, WorkspaceSeed } from "../model/workspace.ts";
 import type { WallLimits, WallRecord } from "./backend.ts";
+import type { EventBounds, EventFilter } from "./events.ts";
 
 /** `creating` and `deleting` are promises to finish or undo; the other states are those of the contract. */
 export type StoredState = WorkspaceState | "creating" | "deleting";
@@ -93,6 +95,11 @@ export interface StoredShell {
   exitCode: number | null;
 }
 
+export interface EventRetention {
+  readonly sinceTime: number;
+  readonly maxBytes: number;
+}
+
 /** Synchronous: each call is one committed transaction when it returns, unless it is part of a larger one. */
 export interface Store {
   /** All that `work` does in the store, or nothing. */
@@ -105,9 +112,9 @@ export interface Store {
   findByPrefix(prefix: string): string[];
   /** Newest activity first, then newest creation, then id. */
   listWorkspaces(): StoredWorkspace[];
-  /** Removes the workspace and all that belongs to it. */
+  /** Removes the workspace and all that belongs to it; events about it stay. */
   deleteWorkspace(workspaceId: string): void;
-  /** Changes the fields given and removes journal, events, services and shells, in one transaction; snapshots stay. */
+  /** Changes the fields given and removes journal, services and shells, in one transaction; snapshots and events stay. */
   resetWorkspace(workspaceId: string, fields: Partial<Omit<StoredWorkspace, "workspaceId">>): void;
 
   /** False, and nothing changed, when there is one of that name. */
@@ -130,9 +137,15 @@ export interface Store {
   listShells(workspaceId: string): StoredShell[];
   deleteShell(workspaceId: string, shellId: string): void;
 
-  insertEvent(workspaceId: string, event: WorkspaceEvent): void;
-  /** In the order they happened. */
-  listEvents(workspaceId: string): WorkspaceEvent[];
+  /** Gives it the next sequence. */
+  appendEvent(event: Omit<ClocheEvent, "sequence">): void;
+  /** At most `limit` events after that sequence are looked at, and fewer when they are long. */
+  readEvents(since: number, filter: EventFilter, limit: number): EventPage;
+  eventBounds(): EventBounds;
+  /** Of a workspace since it was made or last reset: the newest of these kinds, oldest first. */
+  listSessionEvents<Kind extends EventKind>(workspaceId: string, kinds: readonly Kind[]): EventOf<Kind>[];
+  /** Removes from the old end what is too old or too much, at most `limit` events, and never the newest. Gives how many. */
+  dropEvents(keep: EventRetention, limit: number): number;
 
   /** Gives the next sequence and writes the entry as `running`, in one transaction. */
   beginCommand(workspaceId: string, entry: Omit<JournalEntry, "sequence" | "state">): number;

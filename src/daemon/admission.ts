@@ -29,6 +29,7 @@ const LIMITS: Readonly<Record<Queued, QueueLimits>> = {
   heavy: { atOnce: 3, perKey: 1, waiting: 256, waitingPerKey: 64, refuse: busy("ask for much") },
   making: { atOnce: 16, perKey: 12, waiting: 256, waitingPerKey: 128, refuse: busy("make something") },
   moving: { atOnce: 2, perKey: 1, waiting: 256, waitingPerKey: 64, refuse: busy("copy files") },
+  watching: { atOnce: 128, perKey: 128, waiting: 0, waitingPerKey: 0, refuse: busy("watch events") },
 };
 
 /**
@@ -41,6 +42,7 @@ export class Admission {
     heavy: new FairQueue(LIMITS.heavy),
     making: new FairQueue(LIMITS.making),
     moving: new FairQueue(LIMITS.moving),
+    watching: new FairQueue(LIMITS.watching),
   };
 
   /** At once when there is room. Throws WORKSPACE_BUSY or DAEMON_BUSY when too many wait. */

@@ -10,9 +10,9 @@ import { VmBackend } from "../backends/vm/vm-backend.ts";
 import type { Backend } from "../contracts/backend.ts";
 import { createEnvironments } from "../environments/environments.ts";
 import { createGates } from "../gate-processes/gate-processes.ts";
+import { EventLog } from "../events/event-log.ts";
 import { createSeeds } from "../seeds/create-seeds.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
-import { EventLog } from "../workspaces/event-log.ts";
 import { Journal } from "../workspaces/journal.ts";
 import { Layers } from "../workspaces/layers.ts";
 import type { WorkspaceParts } from "../workspaces/operations/create-operations.ts";
@@ -55,11 +55,12 @@ function composeAll(
   const all = [...createBackends({ ...places, idMap, log }), ...more({ ...places, idMap, log })];
   const backends = new Map(all.map((backend) => [backend.name, backend]));
   const adapters = { cachePath: places.cache, home: places.home, idMap, log };
+  const events = new EventLog({ store, clock: systemClock, log });
   const deps: Dependencies = {
     home: places.home,
     store,
-    journal: new Journal(store, systemClock, log),
-    events: new EventLog(store, systemClock),
+    events,
+    journal: new Journal({ store, events, clock: systemClock, log }),
     layers: new Layers(places.home, store, backends),
     scratch: new Scratch(places.home, log),
     backends,
@@ -85,6 +86,7 @@ function composeAll(
     },
     close: async () => {
       await workspaces.close();
+      events.close();
       for (const backend of backends.values()) await backend.close?.();
     },
   };

@@ -15,9 +15,9 @@ export const typeOnly = <Type>(): TypeOnly<Type> => ({});
 
 /**
  * Which queue a call waits in. `light` asks for little; `heavy` may have an input or a result of many MiB; `making` starts processes of the host; `moving`
- * remembers the names of what it copies; `always` waits for nothing: ways out, however much is under way.
+ * remembers the names of what it copies; `watching` stays for long and holds little; `always` waits for nothing: ways out, however much is under way.
  */
-export type Lane = "light" | "heavy" | "making" | "moving" | "always";
+export type Lane = "light" | "heavy" | "making" | "moving" | "watching" | "always";
 
 /** All that is known about one operation. Every fact has to be said: one that is left out does not compile. */
 interface OperationFacts {
@@ -63,9 +63,10 @@ interface Command {
   readonly stdin: "always" | "asked" | "never";
 }
 
-/** Pushes one frame for each event, as fast as the client takes them, until one side ends it. */
+/** Pushes frames with what has happened, as fast as the client takes them, until one side ends it. */
 interface Events {
   readonly kind: "events";
+  /** What a frame says. */
   readonly event: TypeOnly<object>;
 }
 

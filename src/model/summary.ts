@@ -1,22 +1,9 @@
+import type { EventOf } from "./event.ts";
 import type { Command, JournalEntry } from "./exec.ts";
 import type { ChangeStatus, DiffEntry } from "./files.ts";
 import type { ServiceState } from "./service.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Labels } from "./workspace.ts";
-
-/** What happened to a workspace beside its commands, in the order it happened; cleared by a reset. */
-export type WorkspaceEvent =
-  | { kind: "file_write"; at: number; path: string; bytes_written: number }
-  | { kind: "patch_apply"; at: number; files: { path: string; status: ChangeStatus }[] }
-  | { kind: "sync_push"; at: number; source_path: string; dest: string; files: number }
-  | { kind: "export"; at: number; workspace_path: string; output_path: string; artifact_type: string }
-  | {
-      kind: "service_start" | "service_stop" | "service_failed";
-      at: number;
-      service_name: string;
-      exit_code: number | null;
-    }
-  | { kind: "snapshot_create" | "snapshot_delete"; at: number; snapshot_name: string };
 
 /** A command without its output. */
 export interface CommandOutline {
@@ -49,7 +36,7 @@ export interface Summary {
     reset_count: number;
   };
   commands: { total: number; recent: CommandOutline[] };
-  edits: { recent: WorkspaceEvent[] };
+  edits: { recent: EventOf<"file.written" | "patch.applied" | "sync.pushed">[] };
   changes: {
     available: boolean;
     reason: string | null;
@@ -59,7 +46,7 @@ export interface Summary {
   };
   services: {
     current: { service_name: string; state: ServiceState; exit_code: number | null }[];
-    recent: WorkspaceEvent[];
+    recent: EventOf<"service.started" | "service.ready" | "service.ended">[];
   };
   artifacts: { exports: { workspace_path: string; output_path: string; artifact_type: string; at: number }[] };
   snapshots: { named_count: number; recent: Snapshot[] };

@@ -1,5 +1,7 @@
 /** The closed vocabularies and name patterns of the contract, as plain data: a surface that starts often loads no schema library. */
 export const WORKSPACE_ID = /^ws-[0-9a-z]{10}$/;
+/** Of a run. */
+export const IDENTITY = /^[a-z][a-z0-9-]{0,63}$/;
 export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export const SECRET_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 export const WORKSPACE_ROOT = "/workspace";

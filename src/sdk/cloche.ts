@@ -23,6 +23,7 @@ import type { DeletedWorkspace, Workspace, WorkspaceList } from "../model/worksp
 import { ask } from "./ask.ts";
 import { openCommandStream } from "./command-stream.ts";
 import { DaemonConnection } from "./connection.ts";
+import { watchEvents } from "./event-watch.ts";
 import { toExecEvents } from "./exec-events.ts";
 import { onThisHost, resolveEnvironment, resolveHostPath } from "./on-this-host.ts";
 import type {
@@ -32,6 +33,7 @@ import type {
   CommandStream,
   CreateOptions,
   DiskExportOptions,
+  EventWatch,
   ExecOptions,
   ExportOptions,
   ForkOptions,
@@ -57,6 +59,7 @@ import type {
   StreamOptions,
   SyncOptions,
   UpdateOptions,
+  WatchOptions,
   WriteFileOptions,
   WriteShellOptions,
 } from "./options.ts";
@@ -282,6 +285,12 @@ export class Cloche implements AsyncDisposable {
   /** `run` byte for byte. The stream's result comes after the workspace is deleted. */
   async openRun(options: OpenRunOptions): Promise<CommandStream> {
     return await openRunStream(this, options);
+  }
+
+  /** What happens in this home, as it happens; with `since`, what has happened before it. */
+  watch(options: WatchOptions = {}): EventWatch {
+    const { signal, ...input } = options;
+    return watchEvents(this.#connection, input, signal);
   }
 
   async listEnvironments(options: CallOptions = {}): Promise<EnvironmentList> {

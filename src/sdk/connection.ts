@@ -18,6 +18,7 @@ import type { OpenedStream } from "./follow-stream.ts";
 import { exchange, SocketAgent } from "./http-exchange.ts";
 import type { LongCallOptions } from "./options.ts";
 import { startDaemon, type DaemonStart } from "./start-daemon.ts";
+import { untilListening } from "./until-listening.ts";
 
 /** Enough for two daemons that end on the way, each leaving a connection that looks alive. */
 const MAX_ATTEMPTS = 6;
@@ -89,6 +90,11 @@ export class DaemonConnection {
       throw await readError(response);
     };
     return await this.#persist({ operation, signal, attempt, start: true });
+  }
+
+  /** Resolves when somebody has started a daemon, or the signal is aborted. */
+  async untilListening(signal: AbortSignal): Promise<void> {
+    await untilListening(daemonSocket(this.#start.places.home), signal);
   }
 
   close(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { ClocheEvent } from "../model/event.ts";
 import type { ExecResult } from "../model/exec.ts";
 import type { OperationInput, OperationName } from "../model/operations.ts";
 import type { ReportProgress } from "../model/progress.ts";
@@ -105,6 +106,20 @@ export interface ShellStream extends AsyncDisposable {
   /** `endInput`, without waiting for a reader of the last output. */
   detach(): Promise<Shell>;
   /** Cuts the connection; `result` is then `CANCELLED`. The shell goes on. */
+  close(): Promise<void>;
+}
+
+/** With `follow: false` the events end with those that there are now. */
+export type WatchOptions = OperationInput<"watchEvents"> & CallOptions;
+
+/**
+ * Events as they happen, each once and in order. When the daemon ends, this goes on with the next one. A reader that is slow holds nothing up, and
+ * gets them later; one that is so late that some are no longer kept gets a `log.gap`. Leaving the loop closes it.
+ */
+export interface EventWatch extends AsyncIterable<ClocheEvent>, AsyncDisposable {
+  /** Resolves when the daemon watches, to the sequence after which events come: what happens from then on is among them. */
+  readonly ready: Promise<number>;
+  /** Idempotent. */
   close(): Promise<void>;
 }
 

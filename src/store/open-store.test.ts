@@ -184,6 +184,37 @@ describe("the file", () => {
     expect(reopen().listSnapshots("ws-a")).toEqual([snapshot("mid")]);
   });
 
+  it("of the schema whose events belonged to a workspace has them in the log, in their order", () => {
+    const old = new Database(file);
+    for (const sql of MIGRATIONS.slice(0, 4)) old.exec(sql);
+    old.exec("PRAGMA user_version = 4; PRAGMA foreign_keys = OFF");
+    const insert = old.prepare("INSERT INTO events (workspace_id, event) VALUES ('ws-a', ?)");
+    const path = "/workspace/b\0\u{1f600}";
+    const files = [{ path, status: "added" }];
+    for (const event of [
+      { kind: "file_write", at: 1.5, path, bytes_written: 3 },
+      { kind: "patch_apply", at: 2, files },
+      { kind: "sync_push", at: 3, source_path: "/a", dest: "/workspace", files: 2 },
+      { kind: "export", at: 4, workspace_path: path, output_path: "/tmp/b", artifact_type: "file" },
+      { kind: "service_start", at: 5, service_name: "web", exit_code: null },
+      { kind: "service_failed", at: 6, service_name: "web", exit_code: 3 },
+      { kind: "snapshot_create", at: 7, snapshot_name: "mid" },
+    ])
+      insert.run([JSON.stringify(event)]);
+    old.close();
+    const { events } = open().readEvents(0, {}, 100);
+    const head = (sequence: number, time: number) => ({ sequence, time, workspace_id: "ws-a", identity: null });
+    expect(events).toEqual([
+      { ...head(1, 1.5), kind: "file.written", path, bytes_written: 3 },
+      { ...head(2, 2), kind: "patch.applied", files, file_count: 1 },
+      { ...head(3, 3), kind: "sync.pushed", source_path: "/a", dest: "/workspace", files: 2 },
+      { ...head(4, 4), kind: "export.made", workspace_path: path, output_path: "/tmp/b", artifact_type: "file" },
+      { ...head(5, 5), kind: "service.started", service_name: "web", command: "" },
+      { ...head(6, 6), kind: "service.ended", service_name: "web", state: "failed", exit_code: 3 },
+      { ...head(7, 7), kind: "snapshot.created", snapshot_name: "mid", live: false, size_bytes: 0 },
+    ]);
+  });
+
   it("of a newer cloche is refused and stays as it is", () => {
     const database = new Database(file);
     database.exec("PRAGMA user_version = 99");

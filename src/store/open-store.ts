@@ -4,6 +4,7 @@ import { errnoOf, messageOf } from "../base/errors.ts";
 import type { Store } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import { commandsTable } from "./commands-table.ts";
+import { eventsTable } from "./events-table.ts";
 import { migrate, refuseNewerSchema } from "./schema.ts";
 import { sessionTables } from "./session-tables.ts";
 import { snapshotsTable } from "./snapshots-table.ts";
@@ -67,6 +68,7 @@ function createStore(database: Database.Database): Store {
     ...snapshotsTable(database),
     ...sessionTables(database),
     ...commandsTable(database),
+    ...eventsTable(database),
     transaction: (work) => inTransaction(database, work),
     close: () => release(database),
   };

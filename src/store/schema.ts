@@ -91,6 +91,47 @@ export const MIGRATIONS: readonly string[] = [
   "ALTER TABLE workspaces ADD COLUMN idempotency_key TEXT",
   "ALTER TABLE snapshots ADD COLUMN session TEXT",
   "ALTER TABLE workspaces ADD COLUMN doors TEXT NOT NULL DEFAULT '[]'",
+  // Events outlive their workspace. `end_bytes` counts what was ever written up to an event's end, so that the size of the log is a difference.
+  `
+  ALTER TABLE events RENAME TO session_events;
+  CREATE TABLE events (
+    sequence INTEGER PRIMARY KEY,
+    time REAL NOT NULL,
+    kind TEXT NOT NULL,
+    workspace_id TEXT,
+    identity TEXT,
+    payload TEXT NOT NULL,
+    end_bytes INTEGER NOT NULL
+  );
+  INSERT INTO events (sequence, time, kind, workspace_id, payload, end_bytes)
+    SELECT
+      row_number() OVER (ORDER BY position),
+      json_extract(event, '$.at'),
+      CASE json_extract(event, '$.kind')
+        WHEN 'file_write' THEN 'file.written'
+        WHEN 'patch_apply' THEN 'patch.applied'
+        WHEN 'sync_push' THEN 'sync.pushed'
+        WHEN 'export' THEN 'export.made'
+        WHEN 'snapshot_create' THEN 'snapshot.created'
+        WHEN 'snapshot_delete' THEN 'snapshot.deleted'
+        WHEN 'service_start' THEN 'service.started'
+        ELSE 'service.ended'
+      END,
+      workspace_id,
+      CASE json_extract(event, '$.kind')
+        WHEN 'patch_apply' THEN json_set(json_remove(event, '$.kind', '$.at'), '$.file_count', json_array_length(event, '$.files'))
+        WHEN 'snapshot_create' THEN json_set(json_remove(event, '$.kind', '$.at'), '$.live', json('false'), '$.size_bytes', 0)
+        WHEN 'service_start' THEN json_set(json_remove(event, '$.kind', '$.at', '$.exit_code'), '$.command', '')
+        WHEN 'service_stop' THEN json_set(json_remove(event, '$.kind', '$.at'), '$.state', 'stopped')
+        WHEN 'service_failed' THEN json_set(json_remove(event, '$.kind', '$.at'), '$.state', 'failed')
+        ELSE json_remove(event, '$.kind', '$.at')
+      END,
+      sum(length(event)) OVER (ORDER BY position)
+    FROM session_events;
+  DROP TABLE session_events;
+  CREATE INDEX events_of_workspace ON events (workspace_id, sequence, kind) WHERE workspace_id IS NOT NULL;
+  CREATE INDEX events_of_identity ON events (identity, sequence, kind) WHERE identity IS NOT NULL;
+  `,
 ];
 
 function schemaVersion(database: Database.Database): number {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { entry, service, shell, snapshot, workspace, written } from "../../test/helpers/stored-records.ts";
+import { entry, service, shell, snapshot, workspace } from "../../test/helpers/stored-records.ts";
 import type { Store } from "../contracts/store.ts";
 import { openStore } from "./open-store.ts";
 
@@ -35,7 +35,6 @@ describe("a workspace's session", () => {
     for (const id of ["ws-a", "ws-b"]) {
       store.insertWorkspace(workspace(id));
       store.beginCommand(id, entry({ workspace_id: id }));
-      store.insertEvent(id, written("/workspace/a"));
       store.putService(id, service("web"));
       store.putShell(id, shell("sh-1"));
       store.insertSnapshot(id, snapshot("mid"));
@@ -45,13 +44,12 @@ describe("a workspace's session", () => {
     expect(store.findWorkspace("ws-a")).toEqual(workspace("ws-a", fields));
     const lists = (id: string) => [
       store.countCommands(id),
-      store.listEvents(id).length,
       store.listServices(id).length,
       store.listShells(id).length,
       store.listSnapshots(id).length,
     ];
-    expect(lists("ws-a")).toEqual([0, 0, 0, 0, 1]);
-    expect(lists("ws-b")).toEqual([1, 1, 1, 1, 1]);
+    expect(lists("ws-a")).toEqual([0, 0, 0, 1]);
+    expect(lists("ws-b")).toEqual([1, 1, 1, 1]);
     expect(store.beginCommand("ws-a", entry())).toBe(1);
     expect(() => store.resetWorkspace("ws-c", {})).toThrow(expect.objectContaining({ code: "WORKSPACE_NOT_FOUND" }));
   });
@@ -60,18 +58,15 @@ describe("a workspace's session", () => {
     const store = open();
     store.insertWorkspace(workspace("ws-a"));
     store.insertSnapshot("ws-a", snapshot("mid"));
-    store.insertEvent("ws-a", written("/workspace/a"));
     store.putService("ws-a", service("web"));
     store.putShell("ws-a", shell("sh-1"));
     store.deleteWorkspace("ws-a");
     store.insertWorkspace(workspace("ws-a"));
     expect(store.listSnapshots("ws-a")).toEqual([]);
-    expect(store.listEvents("ws-a")).toEqual([]);
     expect(store.listServices("ws-a")).toEqual([]);
     expect(store.listShells("ws-a")).toEqual([]);
     const gone = expect.objectContaining({ code: "WORKSPACE_NOT_FOUND" }) as Error;
     expect(() => store.insertSnapshot("ws-b", snapshot("mid"))).toThrow(gone);
-    expect(() => store.insertEvent("ws-b", written("/workspace/a"))).toThrow(gone);
     expect(() => store.putService("ws-b", service("web"))).toThrow(gone);
     expect(() => store.putShell("ws-b", shell("sh-1"))).toThrow(gone);
   });
@@ -133,7 +128,7 @@ describe("snapshots", () => {
   });
 });
 
-describe("services, shells and events", () => {
+describe("services and shells", () => {
   it("are put again in place, and come back from the disk as they were", () => {
     const store = open();
     store.insertWorkspace(workspace("ws-a"));
@@ -151,12 +146,5 @@ describe("services, shells and events", () => {
     again.deleteShell("ws-a", "sh-b");
     expect(again.findShell("ws-a", "sh-b")).toBeUndefined();
     expect(again.findShell("ws-a", "sh-a")).toEqual(shell("sh-a"));
-  });
-
-  it("are told in the order they happened, whatever their names", () => {
-    open().insertWorkspace(workspace("ws-a"));
-    const events = [written("/workspace/b\0\u{1f600}"), written("/workspace/a")];
-    for (const event of events) opened[0]!.insertEvent("ws-a", event);
-    expect(reopen().listEvents("ws-a")).toEqual(events);
   });
 });

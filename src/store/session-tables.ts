@@ -1,6 +1,5 @@
 import type Database from "libsql";
 import type { Store, StoredService, StoredShell } from "../contracts/store.ts";
-import type { WorkspaceEvent } from "../model/summary.ts";
 import { recordColumns, type RecordColumns, type Row } from "./record-columns.ts";
 
 const SERVICE = recordColumns<StoredService>({
@@ -58,28 +57,13 @@ function keyedTable<RecordType extends object>(
 
 type SessionTables = Pick<
   Store,
-  | "putService"
-  | "findService"
-  | "listServices"
-  | "putShell"
-  | "findShell"
-  | "listShells"
-  | "deleteShell"
-  | "insertEvent"
-  | "listEvents"
+  "putService" | "findService" | "listServices" | "putShell" | "findShell" | "listShells" | "deleteShell"
 >;
-
-/** Of the last ones is told; a summary has the newest few. */
-const MAX_EVENTS = 5000;
 
 /** What a workspace has until it is reset, beside its journal. */
 export function sessionTables(database: Database.Database): SessionTables {
   const services = keyedTable(database, { name: "services", key: "service_name", order: "service_name" }, SERVICE);
   const shells = keyedTable(database, { name: "shells", key: "shell_id", order: "rowid" }, SHELL);
-  const insertEvent = database.prepare("INSERT INTO events (workspace_id, event) VALUES (?, ?)");
-  const listEvents = database.prepare(
-    `SELECT event FROM (SELECT event, position FROM events WHERE workspace_id = ? ORDER BY position DESC LIMIT ${MAX_EVENTS}) ORDER BY position`,
-  );
   return {
     putService: services.put,
     findService: services.find,
@@ -88,12 +72,5 @@ export function sessionTables(database: Database.Database): SessionTables {
     findShell: shells.find,
     listShells: shells.list,
     deleteShell: shells.remove,
-    insertEvent(workspaceId, event) {
-      insertEvent.run([workspaceId, JSON.stringify(event)]);
-    },
-    listEvents(workspaceId) {
-      const rows = listEvents.all([workspaceId]) as { event: string }[];
-      return rows.map((row) => JSON.parse(row.event) as WorkspaceEvent);
-    },
   };
 }

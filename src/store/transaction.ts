@@ -1,8 +1,11 @@
 import type Database from "libsql";
 
 /** All of `work` or nothing; within another transaction it is a part of that. */
-export const inTransaction = <Result>(database: Database.Database, work: () => Result): Result =>
-  database.inTransaction ? work() : transact(database, work);
+export function inTransaction<Result>(database: Database.Database, work: () => Result): Result {
+  // Asked of a closed database, `inTransaction` ends the process.
+  if (!database.open) throw new Error("the store is closed");
+  return database.inTransaction ? work() : transact(database, work);
+}
 
 function transact<Result>(database: Database.Database, work: () => Result): Result {
   database.exec("BEGIN IMMEDIATE");

@@ -30,8 +30,8 @@ const COLUMNS = recordColumns<StoredWorkspace>({
   wall: { column: "wall", json: true },
 });
 
-/** What a reset ends. Snapshots are not among it. */
-const SESSION_TABLES = ["commands", "events", "services", "shells"] as const;
+/** What a reset ends. Snapshots and events are not among it. */
+const SESSION_TABLES = ["commands", "services", "shells"] as const;
 
 type WorkspacesTable = Pick<
   Store,

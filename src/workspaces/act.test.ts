@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { workspace } from "../../test/helpers/stored-records.ts";
 import { silentLog } from "../base/log.ts";
 import type { Store } from "../contracts/store.ts";
+import { EventLog } from "../events/event-log.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { EventLog } from "./event-log.ts";
 import { Journal } from "./journal.ts";
 import { createOperations, type WorkspaceOperations } from "./operations/create-operations.ts";
 import { Services } from "./services/services.ts";
@@ -21,6 +21,7 @@ const CONTEXT: CallContext = { signal: new AbortController().signal, progress: (
 
 let folder: string;
 let store: Store;
+let events: EventLog;
 let workspaces: Workspaces;
 let operations: WorkspaceOperations;
 beforeEach(() => {
@@ -29,8 +30,9 @@ beforeEach(() => {
   if (opened === "locked") throw new Error("locked");
   store = opened;
   const clock = { now: () => NOW };
-  const journal = new Journal(store, clock, silentLog);
-  const deps = { store, journal, events: new EventLog(store, clock), clock, log: silentLog, backends: new Map() };
+  events = new EventLog({ store, clock, log: silentLog });
+  const journal = new Journal({ store, events, clock, log: silentLog });
+  const deps = { store, journal, events, clock, log: silentLog, backends: new Map() };
   const services = new Services(deps as unknown as Dependencies);
   const shells = new Shells(deps as unknown as Dependencies);
   workspaces = new Workspaces(deps as unknown as Dependencies, services, shells);
@@ -38,6 +40,7 @@ beforeEach(() => {
   store.insertWorkspace(workspace(ID, { state: "stopped", lastActivityAt: 9 }));
 });
 afterEach(() => {
+  events.close();
   store.close();
   rmSync(folder, { recursive: true });
 });

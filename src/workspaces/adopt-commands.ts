@@ -23,10 +23,11 @@ export async function adoptCommands(deps: Dependencies, live: LiveWorkspace): Pr
   const guest = await live.guest();
   const known = new Map((await guest.processes()).map((one) => [one.tag, one]));
   const entries = deps.store.listRunningCommands().filter((entry) => entry.workspace_id === live.workspaceId);
+  deps.journal.retellStarts(live.workspaceId, entries);
   for (const entry of entries) {
     const found = known.get(commandTag(entry.sequence));
     if (!found) {
-      deps.store.endCommand(live.workspaceId, entry.sequence, { state: "lost", exit_code: 125 }, deps.clock.now());
+      deps.journal.end(live.workspaceId, entry.sequence, { state: "lost", exit_code: 125 });
       continue;
     }
     known.delete(found.tag);

@@ -51,7 +51,8 @@ export async function applyPatch(
   }));
   const changed = patched.length > 0;
   const recorded = patched.slice(0, MAX_RECORDED_FILES).map(({ path, status }) => ({ path, status }));
-  if (changed) events.record(live, { kind: "patch_apply", files: recorded });
+  const told = { files: recorded, file_count: patched.length };
+  if (changed) events.record({ kind: "patch.applied", workspace_id: live.workspaceId, ...told });
   return { workspace_id: live.workspaceId, changed, files: patched };
 }
 

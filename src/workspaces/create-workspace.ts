@@ -3,6 +3,7 @@ import { randomName } from "../base/ids.ts";
 import type { Backend, PrepareOptions } from "../contracts/backend.ts";
 import type { StoredSession, StoredWorkspace } from "../contracts/store.ts";
 import { type Config, DEFAULTS } from "../model/config.ts";
+import type { EventOf } from "../model/event.ts";
 import { failure } from "../model/error-codes.ts";
 import { argument, way } from "../model/hint.ts";
 import type { NetworkPolicy } from "../model/names.ts";
@@ -62,7 +63,8 @@ export async function createWorkspace(
     layers: [],
     secrets: records,
   };
-  return await bringUp(deps, stored, secrets, context);
+  const origin = { kind: "workspace.created", from_workspace_id: null } as const;
+  return await bringUp(deps, stored, { secrets, origin }, context);
 }
 
 type Identity =
@@ -96,6 +98,16 @@ export function blankWorkspace(deps: Dependencies): Pick<StoredWorkspace, Identi
   };
 }
 
+export interface Birth {
+  readonly secrets: Secrets;
+  /** What it came from, as the log tells it. */
+  readonly origin:
+    | Pick<EventOf<"workspace.created">, "kind" | "from_workspace_id">
+    | Pick<EventOf<"workspace.forked">, "kind" | "from_workspace_id" | "snapshot_name">;
+  /** What runs in it from its first moment on. */
+  readonly session?: StoredSession | null;
+}
+
 /**
  * Records a workspace and starts its sandbox. It is in the store before anything else is made, so that a crash at any point leaves a record that the
  * next daemon undoes.
@@ -103,9 +115,8 @@ export function blankWorkspace(deps: Dependencies): Pick<StoredWorkspace, Identi
 export async function bringUp(
   deps: Dependencies,
   stored: StoredWorkspace,
-  secrets: Secrets,
+  { secrets, origin, session }: Birth,
   context: CreateContext,
-  session: StoredSession | null = null,
 ): Promise<LiveWorkspace> {
   const { workspaceId } = stored;
   deps.store.transaction(() => {
@@ -125,10 +136,14 @@ export async function bringUp(
       await live.close("its creation was cancelled", { discard: true });
       context.signal.throwIfAborted();
     }
-    deps.store.updateWorkspace(workspaceId, {
-      state: "started",
-      wall: live.wall.record,
-      lastActivityAt: deps.clock.now(),
+    deps.store.transaction(() => {
+      deps.store.updateWorkspace(workspaceId, {
+        state: "started",
+        wall: live.wall.record,
+        lastActivityAt: deps.clock.now(),
+      });
+      const { name, environment, backend } = stored;
+      deps.events.record({ ...origin, workspace_id: workspaceId, name, environment, backend });
     });
     return live;
   } catch (error) {

@@ -43,6 +43,7 @@ export async function exportDisk(
         await (format === "tar" ? writeTar(items, file, place) : writeImage(items, file, join(held.path, "tree")));
         const { size } = await stat(file);
         await moveIntoPlace(file, output, "file", place);
+        deps.events.record({ kind: "disk.exported", workspace_id: live.workspaceId, output_path: output });
         return { workspace_id: live.workspaceId, output_path: output, format, size_bytes: size };
       } catch (error) {
         if (errnoOf(error) === "ENOSPC")

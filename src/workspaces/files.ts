@@ -94,7 +94,7 @@ export async function writeFile(
   const files = await live.files();
   await files.write("workspace", relative, content, { shownPath: path, ...(mode !== undefined && { mode }) });
   const written = { path: toWorkspaceAbsolute(relative), bytes_written: content.length };
-  deps.events.record(live, { kind: "file_write", ...written });
+  deps.events.record({ kind: "file.written", workspace_id: live.workspaceId, ...written });
   return { workspace_id: live.workspaceId, ...written };
 }
 
@@ -129,6 +129,6 @@ export async function exportPath(
     output_path: outputPath,
     artifact_type: artifactType,
   };
-  deps.events.record(live, { kind: "export", ...exported });
+  deps.events.record({ kind: "export.made", workspace_id: live.workspaceId, ...exported });
   return { workspace_id: live.workspaceId, ...exported, skipped_links: skippedLinks };
 }

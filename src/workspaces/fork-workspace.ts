@@ -23,8 +23,18 @@ export async function forkWorkspace(
   const bring = (layers: string[], session: StoredSession | null) => {
     const labels = inheritedLabels(parent.labels);
     const doors = context.withDoors === true ? parent.doors : [];
-    const child = { ...parent, ...blankWorkspace(deps), name: input.name ?? null, labels, layers, doors };
-    return bringUp(deps, child, secrets, context, session);
+    const child: StoredWorkspace = {
+      ...parent,
+      ...blankWorkspace(deps),
+      name: input.name ?? null,
+      labels,
+      layers,
+      doors,
+    };
+    const { workspaceId: from_workspace_id } = parent;
+    const snapshot_name = input.snapshot ?? null;
+    const origin = { kind: "workspace.forked", from_workspace_id, snapshot_name } as const;
+    return bringUp(deps, child, { secrets, origin, session }, context);
   };
   if (input.snapshot !== undefined) {
     const { layers, session } = findSnapshot(deps, parent.workspaceId, input.snapshot);

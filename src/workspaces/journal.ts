@@ -2,16 +2,28 @@ import type { Clock } from "../base/clock.ts";
 import { isClocheError } from "../base/errors.ts";
 import { jsonBytes } from "../base/json-bytes.ts";
 import type { Log } from "../base/log.ts";
+import type { Events } from "../contracts/events.ts";
 import type { Store } from "../contracts/store.ts";
 import type { JournalEntry } from "../model/exec.ts";
 
-interface PendingEnd {
+export interface JournalOptions {
+  readonly store: Store;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What is written a moment later. */
+interface Pending {
   readonly workspaceId: string;
   readonly sequence: number;
-  readonly end: Partial<JournalEntry>;
-  readonly at: number;
-  readonly written: () => void;
+  readonly write: () => void;
+  /** When it is in the store. */
+  readonly written?: () => void;
 }
+
+/** How much later than it happens the start of a command may be told. */
+const START_MS = 2;
 
 /** What is told of a journal at once, as it is emitted. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
@@ -28,28 +40,43 @@ const withoutOutput = (entry: JournalEntry): JournalEntry => ({
 /**
  * The commands of all workspaces. A command is in the store as running before it starts. Its end is written a moment after its caller has the
  * result, off the path of the answer: until then the guest keeps it, so a daemon that dies between loses nothing, and whoever reads the
- * journal has pending ends written first.
+ * journal has pending ends written first. That it has started is told while it runs, and again by the next daemon if this one dies first.
  */
 export class Journal {
   readonly #store: Store;
+  readonly #events: Events;
   readonly #clock: Clock;
   readonly #log: Log;
-  #pending: PendingEnd[] = [];
+  #pending: Pending[] = [];
 
-  constructor(store: Store, clock: Clock, log: Log) {
+  constructor({ store, events, clock, log }: JournalOptions) {
     this.#store = store;
+    this.#events = events;
     this.#clock = clock;
     this.#log = log;
   }
 
   begin(workspaceId: string, entry: Omit<JournalEntry, "sequence" | "state" | "started_at">): number {
-    return this.#store.beginCommand(workspaceId, { ...entry, started_at: this.#clock.now() });
+    const sequence = this.#store.beginCommand(workspaceId, { ...entry, started_at: this.#clock.now() });
+    this.#pending.push({ workspaceId, sequence, write: () => this.#tellStart(workspaceId, { ...entry, sequence }) });
+    // Of a short command it is written together with its end.
+    setTimeout(() => this.flush(), START_MS);
+    return sequence;
+  }
+
+  /** Of commands that the last daemon had begun: it may have died before it told so. */
+  retellStarts(workspaceId: string, entries: readonly JournalEntry[]): void {
+    if (entries.length === 0) return;
+    const told = this.#events.session(workspaceId, ["command.started"]);
+    const known = new Set(told.map((event) => event.command_sequence));
+    for (const entry of entries) if (!known.has(entry.sequence)) this.#tellStart(workspaceId, entry);
   }
 
   /** `written` is called when it is in the store; not when the disk is full, or the workspace is gone. */
   end(workspaceId: string, sequence: number, end: Partial<JournalEntry>, written: () => void = () => undefined): void {
-    if (this.#pending.length === 0) setImmediate(() => this.flush());
-    this.#pending.push({ workspaceId, sequence, end, at: this.#clock.now(), written });
+    const at = this.#clock.now();
+    this.#pending.push({ workspaceId, sequence, write: () => this.#writeEnd(workspaceId, sequence, end, at), written });
+    setImmediate(() => this.flush());
   }
 
   /** The last commands, oldest first; of those that were long ago without their output, and of the oldest none, where all is too much to tell. */
@@ -75,19 +102,21 @@ export class Journal {
   /** Commands whose sandbox ended under them. */
   loseRunning(workspaceId: string): void {
     this.flush();
-    for (const entry of this.#store.listRunningCommands()) {
-      if (entry.workspace_id === workspaceId) this.end(workspaceId, entry.sequence, { state: "lost", exit_code: 125 });
-    }
+    const running = this.#store.listRunningCommands().filter((entry) => entry.workspace_id === workspaceId);
+    this.retellStarts(workspaceId, running);
+    for (const { sequence } of running) this.end(workspaceId, sequence, { state: "lost", exit_code: 125 });
     this.flush();
   }
 
   flush(): void {
     const pending = this.#pending;
     this.#pending = [];
-    for (const { workspaceId, sequence, end, at, written } of pending) {
+    if (this.#writeTogether(pending)) return;
+    for (const one of pending) {
+      const { workspaceId, sequence } = one;
       try {
-        this.#store.endCommand(workspaceId, sequence, end, at);
-        written();
+        this.#store.transaction(one.write);
+        one.written?.();
       } catch (error) {
         // The caller has its result all the same. On a full disk the guest keeps the end for a later daemon's journal.
         const level =
@@ -95,5 +124,40 @@ export class Journal {
         this.#log[level]("cannot complete a journal entry", { workspaceId, sequence, error: String(error) });
       }
     }
+  }
+
+  /** Many at once cost little more than one. False, and nothing is written, when one of them cannot be: then each is tried by itself. */
+  #writeTogether(pending: readonly Pending[]): boolean {
+    if (pending.length < 2) return pending.length === 0;
+    try {
+      this.#store.transaction(() => {
+        for (const { write } of pending) write();
+      });
+    } catch {
+      return false;
+    }
+    for (const { written } of pending) written?.();
+    return true;
+  }
+
+  #tellStart(
+    workspaceId: string,
+    { sequence, command, cwd }: Pick<JournalEntry, "sequence" | "command" | "cwd">,
+  ): void {
+    this.#events.record({
+      kind: "command.started",
+      workspace_id: workspaceId,
+      command_sequence: sequence,
+      command,
+      cwd,
+    });
+  }
+
+  #writeEnd(workspaceId: string, sequence: number, end: Partial<JournalEntry>, at: number): void {
+    this.#store.endCommand(workspaceId, sequence, end, at);
+    const { state = "done", exit_code = 0, timed_out = false, duration_ms = 0 } = end;
+    if (state === "running") return;
+    const told = { state, exit_code, timed_out, duration_ms };
+    this.#events.record({ kind: "command.ended", workspace_id: workspaceId, command_sequence: sequence, ...told });
   }
 }

@@ -56,11 +56,12 @@ export async function moveWorkspace(
     secrets: [...parent.secrets.filter(({ name }) => !given.secrets.values.has(name)), ...given.records],
   };
   const secrets = new Secrets(new Map([...from.secrets.values, ...given.secrets.values]));
+  const origin = { kind: "workspace.created", from_workspace_id: parent.workspaceId } as const;
   const source = { directory: sandboxDirectory(deps.home, parent), layers: parent.layers };
   return await deps.layers.add(
     getBackend(deps, parent.backend),
     source,
-    (layers) => bringUp(deps, { ...child, layers }, secrets, context),
+    (layers) => bringUp(deps, { ...child, layers }, { secrets, origin }, context),
     context.signal,
   );
 }

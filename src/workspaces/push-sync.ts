@@ -40,7 +40,7 @@ export async function pushSync(
     signal: context.signal,
   });
   const pushed = { source_path: sourcePath, dest: toWorkspaceAbsolute(relative), files: source.count };
-  deps.events.record(live, { kind: "sync_push", ...pushed });
+  deps.events.record({ kind: "sync.pushed", workspace_id: live.workspaceId, ...pushed });
   return { workspace_id: live.workspaceId, ...pushed };
 }
 

@@ -30,6 +30,8 @@ export async function adoptWorkspace(
       throw error;
     },
   );
+  // SECURITY: also of a sandbox that an earlier daemon gave them to (G-29)
+  deps.events.conceal(workspaceId, secrets.redactor);
   const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost });
   await takeUpSession(deps, live, alsoAdopt);
   return live;

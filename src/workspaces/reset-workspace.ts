@@ -39,6 +39,8 @@ export async function resetWorkspace(
       lastActivityAt: now,
     });
     if (session) writeSession(deps.store, stored.workspaceId, session);
+    const told = { snapshot_name: snapshotName, reset_count: stored.resetCount + 1 };
+    deps.events.record({ kind: "workspace.reset", workspace_id: stored.workspaceId, ...told });
   });
   await gone;
   await removeSandboxes(deps, next, next.generation);

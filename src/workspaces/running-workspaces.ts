@@ -124,9 +124,14 @@ export class RunningWorkspaces {
 
   /** What ran in a sandbox that is gone, while its workspace stays: services have ended, shells are no more. */
   async endSession(workspaceId: string, state: "stopped" | "failed"): Promise<void> {
-    const { store, journal } = this.#deps;
+    const { store, journal, events } = this.#deps;
     journal.loseRunning(workspaceId);
-    for (const { shellId } of store.listShells(workspaceId)) store.deleteShell(workspaceId, shellId);
+    store.transaction(() => {
+      for (const { shellId } of store.listShells(workspaceId)) {
+        store.deleteShell(workspaceId, shellId);
+        events.record({ kind: "shell.closed", workspace_id: workspaceId, shell_id: shellId });
+      }
+    });
     await this.#services.release(workspaceId, { keepRecords: true, state });
   }
 
@@ -136,7 +141,11 @@ export class RunningWorkspaces {
     const stored = this.#deps.store.findWorkspace(workspaceId);
     if (!stored || !isVisible(stored)) return;
     this.#deps.log.warn("a sandbox ended", { workspaceId, reason });
-    this.#deps.store.updateWorkspace(workspaceId, { state: "failed", stateReason: reason });
+    const { store, events } = this.#deps;
+    store.transaction(() => {
+      store.updateWorkspace(workspaceId, { state: "failed", stateReason: reason });
+      events.record({ kind: "workspace.failed", workspace_id: workspaceId, reason });
+    });
     void this.endSession(workspaceId, "failed").catch((error: unknown) =>
       this.#deps.log.error("cannot end a session", { workspaceId, error: String(error) }),
     );

@@ -57,6 +57,8 @@ export async function startSandbox(
     wall,
     executionMode,
   });
+  // SECURITY: before anything can happen in it that is told (G-29)
+  deps.events.conceal(workspaceId, secrets.redactor);
   const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost: context.onLost });
   try {
     await provisionSecrets(live);

@@ -7,6 +7,7 @@ import type { StoredSecret } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { needleBytes, Redactor } from "../policy/redactor.ts";
+import { redactValue } from "../policy/redact-value.ts";
 import { digestSecret } from "./secret-digest.ts";
 
 type GivenSecret = NonNullable<OperationInput<"createWorkspace">["secrets"]>[number];
@@ -56,15 +57,6 @@ export function redactError(error: unknown, redactor: Redactor): unknown {
     advice: advice && (redactValue(advice, redactor) as Hint),
     ...(clean && { details: clean }),
   });
-}
-
-/** Every string in it. */
-export function redactValue(value: unknown, redactor: Redactor): unknown {
-  if (redactor.isEmpty) return value;
-  if (typeof value === "string") return redactor.text(value);
-  if (Array.isArray(value)) return value.map((one) => redactValue(one, redactor));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, redactValue(one, redactor)]));
 }
 
 export const NO_SECRETS = new Secrets(new Map());

@@ -31,14 +31,17 @@ export async function createSnapshot(
   const session = save ? readSession(deps, workspaceId) : null;
   const keep = (layers: string[], sizeBytes: number): StoredSnapshot => {
     const made: StoredSnapshot = { snapshotName: name, createdAt: deps.clock.now(), sizeBytes, layers, session };
-    deps.store.insertSnapshot(workspaceId, made);
+    deps.store.transaction(() => {
+      deps.store.insertSnapshot(workspaceId, made);
+      const told = { snapshot_name: name, live: isLive(layers), size_bytes: sizeBytes };
+      deps.events.record({ kind: "snapshot.created", workspace_id: workspaceId, ...told });
+    });
     return made;
   };
   const source = { directory: sandboxDirectory(deps.home, stored), layers: stored.layers };
   const snapshot = save
     ? await deps.layers.addMachine(stored.layers, save, keep)
     : await deps.layers.add(getBackend(deps, stored.backend), source, keep, signal);
-  deps.events.record({ workspaceId }, { kind: "snapshot_create", snapshot_name: name });
   return { workspace_id: workspaceId, snapshot: presentSnapshot(snapshot) };
 }
 
@@ -76,8 +79,10 @@ export async function deleteSnapshot(
 ): Promise<SnapshotDeleted> {
   if (name === BASELINE)
     throw failure("INVALID_ARGUMENT", "The baseline cannot be deleted", { hint: "Delete the workspace instead" });
-  if (!deps.store.deleteSnapshot(workspaceId, name)) throw noSnapshot(workspaceId, name);
-  deps.events.record({ workspaceId }, { kind: "snapshot_delete", snapshot_name: name });
+  deps.store.transaction(() => {
+    if (!deps.store.deleteSnapshot(workspaceId, name)) throw noSnapshot(workspaceId, name);
+    deps.events.record({ kind: "snapshot.deleted", workspace_id: workspaceId, snapshot_name: name });
+  });
   await deps.layers.prune();
   return { workspace_id: workspaceId, snapshot_name: name, deleted: true };
 }

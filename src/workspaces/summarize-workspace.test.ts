@@ -2,31 +2,35 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { entry, workspace } from "../../test/helpers/stored-records.ts";
+import { entry, workspace, written } from "../../test/helpers/stored-records.ts";
 import { silentLog } from "../base/log.ts";
 import type { Store } from "../contracts/store.ts";
+import { EventLog } from "../events/event-log.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Diff } from "../model/files.ts";
 import { openStore } from "../store/open-store.ts";
-import { EventLog } from "./event-log.ts";
 import { Journal } from "./journal.ts";
 import { summarizeWorkspace, type SummarySources } from "./summarize-workspace.ts";
 
 let folder: string;
 let store: Store;
 let journal: Journal;
+let events: EventLog;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "cloche-summary-"));
   const opened = openStore(join(folder, "store.sqlite"));
   if (opened === "locked") throw new Error("locked");
   store = opened;
-  journal = new Journal(store, { now: () => 7 }, silentLog);
+  const clock = { now: () => 7 };
+  events = new EventLog({ store, clock, log: silentLog });
+  journal = new Journal({ store, events, clock, log: silentLog });
   store.insertWorkspace(
     workspace("ws-a", { name: "first", labels: { pr: "7" }, lastActivityAt: 9, sessionStartedAt: 5, resetCount: 2 }),
   );
 });
 afterEach(() => {
+  events.close();
   store.close();
   rmSync(folder, { recursive: true });
 });
@@ -40,7 +44,7 @@ const diffOf = (paths: readonly string[]): Diff => ({
 });
 
 const summarize = (sources: Partial<SummarySources> = {}) =>
-  summarizeWorkspace({ store, journal, events: new EventLog(store, { now: () => 7 }) }, "ws-a", {
+  summarizeWorkspace({ store, journal, events }, "ws-a", {
     diff: () => Promise.resolve(diffOf([])),
     services: [],
     ...sources,
@@ -53,11 +57,13 @@ function run(command: string): void {
 
 it("tells what happened, the last command included that is not in the store yet", async () => {
   run("exit 5");
-  store.insertEvent("ws-a", { kind: "file_write", at: 6, path: "/workspace/a", bytes_written: 3 });
-  store.insertEvent("ws-a", { kind: "service_start", at: 6, service_name: "web", exit_code: null });
-  const exported = { workspace_path: "/workspace/a", output_path: "/tmp/a", artifact_type: "file", at: 6 };
-  store.insertEvent("ws-a", { kind: "export", ...exported });
-  store.insertEvent("ws-a", { kind: "snapshot_create", at: 6, snapshot_name: "mid" });
+  events.record(written("/workspace/before-the-reset"));
+  events.record({ kind: "workspace.reset", workspace_id: "ws-a", snapshot_name: "baseline", reset_count: 2 });
+  events.record(written("/workspace/a"));
+  events.record(written("/workspace/elsewhere", "ws-b"));
+  events.record({ kind: "service.started", workspace_id: "ws-a", service_name: "web", command: "npm start" });
+  const exported = { workspace_path: "/workspace/a", output_path: "/tmp/a", artifact_type: "file" } as const;
+  events.record({ kind: "export.made", workspace_id: "ws-a", ...exported });
   store.insertSnapshot("ws-a", { snapshotName: "mid", createdAt: 6, sizeBytes: 40, layers: [], session: null });
   const services = [
     { service_name: "db", state: "failed", exit_code: 3 },
@@ -83,14 +89,14 @@ it("tells what happened, the last command included that is not in the store yet"
       reset_count: 2,
     },
     commands: { total: 1, recent: [last] },
-    services: { current: services, recent: [{ kind: "service_start", service_name: "web" }] },
+    services: { current: services, recent: [{ kind: "service.started", service_name: "web" }] },
     snapshots: {
       named_count: 1,
       recent: [{ snapshot_name: "mid", kind: "named", live: false, created_at: 6, size_bytes: 40 }],
     },
   });
-  expect(summary.edits.recent).toEqual([{ kind: "file_write", at: 6, path: "/workspace/a", bytes_written: 3 }]);
-  expect(summary.artifacts.exports).toEqual([exported]);
+  expect(summary.edits.recent).toMatchObject([{ ...written("/workspace/a"), time: 7 }]);
+  expect(summary.artifacts.exports).toEqual([{ ...exported, at: 7 }]);
   expect(summary.changes).toMatchObject({ available: true, reason: null, changed: true, summary: { total: 1 } });
   expect(summary.changes.entries).toEqual([
     { path: "/workspace/a", status: "added", artifact_type: "file", size_bytes: 1 },
@@ -100,11 +106,17 @@ it("tells what happened, the last command included that is not in the store yet"
 it("is bounded, keeps the newest, and counts all", async () => {
   for (let index = 0; index < 30; index++) {
     run(`echo ${index}`);
-    store.insertEvent("ws-a", { kind: "file_write", at: index, path: `/workspace/${index}`, bytes_written: 1 });
-    store.insertEvent("ws-a", { kind: "service_stop", at: index, service_name: "web", exit_code: 0 });
-    store.insertEvent("ws-a", {
-      kind: "export",
-      at: index,
+    events.record(written(`/workspace/${index}`));
+    events.record({
+      kind: "service.ended",
+      workspace_id: "ws-a",
+      service_name: "web",
+      state: "stopped",
+      exit_code: 0,
+    });
+    events.record({
+      kind: "export.made",
+      workspace_id: "ws-a",
       workspace_path: "/workspace/a",
       output_path: `/tmp/${index}`,
       artifact_type: "file",

@@ -2,7 +2,7 @@ import { isClocheError } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
 import { CHANGE_STATUSES, type Diff, type DiffEntry } from "../model/files.ts";
 import type { Service } from "../model/service.ts";
-import type { Summary, WorkspaceEvent } from "../model/summary.ts";
+import type { Summary } from "../model/summary.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { presentSnapshot } from "./snapshots.ts";
 
@@ -17,11 +17,9 @@ export interface SummarySources {
   services: readonly Pick<Service, "service_name" | "state" | "exit_code">[];
 }
 
-type EventOf<Kind extends WorkspaceEvent["kind"]> = Extract<WorkspaceEvent, { kind: Kind }>;
-
 /** What happened in a workspace since it was created or last reset, put together from what is known on this side. */
 export async function summarizeWorkspace(
-  { store, journal, events: log }: Pick<Dependencies, "store" | "journal" | "events">,
+  { store, journal, events }: Pick<Dependencies, "store" | "journal" | "events">,
   workspaceId: string,
   sources: SummarySources,
 ): Promise<Summary> {
@@ -31,8 +29,9 @@ export async function summarizeWorkspace(
   journal.flush();
   const commands = store.outlineCommands(workspaceId, RECENT.commands);
   const commandCount = store.countCommands(workspaceId);
-  const events = log.list(workspaceId);
-  const exports = eventsOf(events, "export");
+  const exports = events.session(workspaceId, ["export.made"]);
+  const edits = events.session(workspaceId, ["file.written", "patch.applied", "sync.pushed"]);
+  const serviceEvents = events.session(workspaceId, ["service.started", "service.ready", "service.ended"]);
   const snapshots = store.listSnapshots(workspaceId);
   const { services } = sources;
   return {
@@ -53,18 +52,18 @@ export async function summarizeWorkspace(
       reset_count: stored.resetCount,
     },
     commands: { total: commandCount, recent: commands },
-    edits: { recent: eventsOf(events, "file_write", "patch_apply", "sync_push").slice(-RECENT.edits) },
+    edits: { recent: edits.slice(-RECENT.edits) },
     changes,
     services: {
       current: services.map(({ service_name, state, exit_code }) => ({ service_name, state, exit_code })),
-      recent: eventsOf(events, "service_start", "service_stop", "service_failed").slice(-RECENT.serviceEvents),
+      recent: serviceEvents.slice(-RECENT.serviceEvents),
     },
     artifacts: {
-      exports: exports.slice(-RECENT.exports).map(({ workspace_path, output_path, artifact_type, at }) => ({
+      exports: exports.slice(-RECENT.exports).map(({ workspace_path, output_path, artifact_type, time }) => ({
         workspace_path,
         output_path,
         artifact_type,
-        at,
+        at: time,
       })),
     },
     snapshots: {
@@ -72,13 +71,6 @@ export async function summarizeWorkspace(
       recent: snapshots.slice(-RECENT.snapshots).map(presentSnapshot),
     },
   };
-}
-
-function eventsOf<Kind extends WorkspaceEvent["kind"]>(
-  events: readonly WorkspaceEvent[],
-  ...kinds: readonly Kind[]
-): EventOf<Kind>[] {
-  return events.filter((event): event is EventOf<Kind> => (kinds as readonly string[]).includes(event.kind));
 }
 
 async function describeChanges(sources: SummarySources): Promise<Summary["changes"]> {

@@ -29,6 +29,12 @@ export class WorkspaceRecords {
     return found[0];
   }
 
+  /** The id of a workspace that there is, or was and is still told of: one that is gone has to be named in full. */
+  findTold(id: string): string {
+    const isTold = WORKSPACE_ID.test(id) && this.deps.store.readEvents(0, { workspaceId: id }, 1).events.length > 0;
+    return isTold ? id : this.find(id).workspaceId;
+  }
+
   /** The record of a workspace whose id is known, as it is now. */
   protected get(workspaceId: string): StoredWorkspace {
     const stored = this.deps.store.findWorkspace(workspaceId);
@@ -58,10 +64,11 @@ export class WorkspaceRecords {
     const kept = Object.entries({ ...stored.labels, ...labels }).filter(
       ([key]) => !cleared?.includes(key) || key in (labels ?? {}),
     );
-    this.deps.store.updateWorkspace(workspaceId, {
-      ...(name !== undefined && { name }),
-      labels: Object.fromEntries(kept),
-      lastActivityAt: this.deps.clock.now(),
+    const { store, events, clock } = this.deps;
+    const next = { name: name === undefined ? stored.name : name, labels: Object.fromEntries(kept) };
+    store.transaction(() => {
+      store.updateWorkspace(workspaceId, { ...next, lastActivityAt: clock.now() });
+      events.record({ kind: "workspace.updated", workspace_id: workspaceId, ...next });
     });
     return this.status(workspaceId);
   }

@@ -50,7 +50,7 @@ export class Workspaces extends WorkspaceRecords {
       list: () => deps.store.listWorkspaces().filter(isVisible),
       isBusy: (workspaceId) => this.#running.isBusy(workspaceId),
       expire: async (workspaceId) => {
-        await this.#remove(workspaceId);
+        await this.#remove(workspaceId, { expired: true });
       },
       log: deps.log,
     });
@@ -121,10 +121,10 @@ export class Workspaces extends WorkspaceRecords {
     return await this.turns.take(workspaceId, async () => {
       const { state } = this.get(workspaceId);
       if (state === "stopped") return this.status(workspaceId);
-      this.deps.store.updateWorkspace(workspaceId, {
-        state: "stopped",
-        stateReason: null,
-        lastActivityAt: this.deps.clock.now(),
+      const { store, events, clock } = this.deps;
+      store.transaction(() => {
+        store.updateWorkspace(workspaceId, { state: "stopped", stateReason: null, lastActivityAt: clock.now() });
+        events.record({ kind: "workspace.stopped", workspace_id: workspaceId });
       });
       await this.#running.letGo(workspaceId, "the workspace was stopped");
       await haltSandbox(this.deps, this.get(workspaceId)); // also one that does not answer
@@ -142,12 +142,11 @@ export class Workspaces extends WorkspaceRecords {
       await haltSandbox(this.deps, stored);
       const context = { ...this.#running.contextOf(workspaceId), signal, progress };
       const live = await startSandbox(this.deps, stored, context);
-      const now = this.deps.clock.now();
-      this.deps.store.updateWorkspace(workspaceId, {
-        state: "started",
-        stateReason: null,
-        wall: live.wall.record,
-        lastActivityAt: now,
+      const { store, events, clock } = this.deps;
+      store.transaction(() => {
+        const wall = live.wall.record;
+        store.updateWorkspace(workspaceId, { state: "started", stateReason: null, wall, lastActivityAt: clock.now() });
+        events.record({ kind: "workspace.started", workspace_id: workspaceId });
       });
       await this.#moveDoors(live);
       return this.#made(live);
@@ -295,13 +294,18 @@ export class Workspaces extends WorkspaceRecords {
   }
 
   /** False when somebody else has removed it. */
-  async #remove(workspaceId: string): Promise<boolean> {
+  async #remove(workspaceId: string, { expired = false } = {}): Promise<boolean> {
     return await this.turns.take(workspaceId, async () => {
       const stored = this.deps.store.findWorkspace(workspaceId);
       if (!stored) return false;
       if (isVisible(stored)) await requireRemovable(this.deps, stored);
+      const { store, events } = this.deps;
       try {
-        this.deps.store.updateWorkspace(workspaceId, { state: "deleting" });
+        store.transaction(() => {
+          store.updateWorkspace(workspaceId, { state: "deleting" });
+          if (!expired) return;
+          events.record({ kind: "workspace.expired", workspace_id: workspaceId, ttl_seconds: stored.ttlSeconds });
+        });
       } catch (error) {
         // What is deleted may be what fills the disk: its files go first then, its record when there is room again.
         if (!isClocheError(error) || error.code !== "DISK_FULL") throw error;
@@ -312,13 +316,19 @@ export class Workspaces extends WorkspaceRecords {
         await removeSandboxes(this.deps, stored);
       } catch (error) {
         // Shown again, so that it can be deleted again.
-        this.deps.store.updateWorkspace(workspaceId, {
-          state: "failed",
-          stateReason: `it could not be removed: ${messageOf(error)}`,
+        const reason = `it could not be removed: ${messageOf(error)}`;
+        store.transaction(() => {
+          store.updateWorkspace(workspaceId, { state: "failed", stateReason: reason });
+          events.record({ kind: "workspace.failed", workspace_id: workspaceId, reason });
         });
         throw error;
       }
-      this.deps.store.deleteWorkspace(workspaceId);
+      store.transaction(() => {
+        store.deleteWorkspace(workspaceId);
+        // One that never came to be was told of to nobody.
+        if (stored.state !== "creating") events.record({ kind: "workspace.deleted", workspace_id: workspaceId });
+      });
+      events.forget(workspaceId);
       await this.deps.layers.prune();
       this.deps.workChanged();
       return true;

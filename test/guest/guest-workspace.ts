@@ -1,15 +1,13 @@
-import { systemClock } from "../../src/base/clock.ts";
 import { GuestFiles } from "../../src/guest/files.ts";
-import { EventLog } from "../../src/workspaces/event-log.ts";
 import { NO_SECRETS } from "../../src/workspaces/secrets.ts";
+import { ToldEvents } from "../helpers/told-events.ts";
 import { AGENT, RealGuest } from "./real-guest.ts";
-import { MemoryStore } from "./services/memory-store.ts";
 
 /** A real guest as the verbs of a workspace see it. */
 export class GuestWorkspace implements AsyncDisposable {
   readonly workspaceId = "ws-test";
   readonly secrets = NO_SECRETS;
-  readonly events = new EventLog(new MemoryStore(), systemClock);
+  readonly events = new ToldEvents();
   readonly guest: RealGuest;
   readonly #files: GuestFiles;
 

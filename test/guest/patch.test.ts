@@ -63,7 +63,7 @@ describe("applyPatch()", () => {
     expect(result.changed).toBe(true);
     expect(result.files).toHaveLength(6);
     const files = result.files.map(({ path, status }) => ({ path, status }));
-    expect(workspace.events.list("ws-test")).toMatchObject([{ kind: "patch_apply", files }]);
+    expect(workspace.events.told).toMatchObject([{ kind: "patch.applied", files }]);
     expect(result.files).toEqual(
       expect.arrayContaining([
         { path: "/workspace/private.sh", status: "modified" },

@@ -62,7 +62,7 @@ describe("pushSync()", () => {
     const result = await push(source);
     const pushed = { source_path: source, dest: "/workspace", files: 4 };
     expect(result).toEqual({ workspace_id: "ws-test", ...pushed });
-    expect(workspace.events.list("ws-test")).toMatchObject([{ kind: "sync_push", ...pushed }]);
+    expect(workspace.events.told).toMatchObject([{ kind: "sync.pushed", ...pushed }]);
     expect(await workspace.tree()).toEqual({ ...BEFORE, ...PUSHED });
     const entry = await (await workspace.files()).stat("workspace", "a.txt");
     expect(entry.mode).toBe(0o644);

@@ -1,6 +1,6 @@
 import type { StoredService, StoredShell, StoredSnapshot, StoredWorkspace } from "../../src/contracts/store.ts";
 import type { JournalEntry } from "../../src/model/exec.ts";
-import type { WorkspaceEvent } from "../../src/model/summary.ts";
+import type { NewEvent } from "../../src/contracts/events.ts";
 
 // Records of the store with ordinary values, for tests that care about some of them.
 export const workspace = (id: string, fields: Partial<StoredWorkspace> = {}): StoredWorkspace => ({
@@ -79,4 +79,9 @@ export const shell = (id: string, fields: Partial<StoredShell> = {}): StoredShel
   ...fields,
 });
 
-export const written = (path: string): WorkspaceEvent => ({ kind: "file_write", at: 5, path, bytes_written: 3 });
+export const written = (path: string, workspaceId = "ws-a"): NewEvent => ({
+  kind: "file.written",
+  workspace_id: workspaceId,
+  path,
+  bytes_written: 3,
+});

@@ -22,6 +22,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   environments: 4,
   "gate-processes": 4,
   store: 4,
+  events: 4,
   seeds: 4,
   providers: 4,
   workspaces: 5,

@@ -23,6 +23,7 @@ const FURTHER = {
   openCommand: "workspace",
   run: "decided",
   openRun: "withheld",
+  watch: "withheld",
   close: "withheld",
   // Handles go around what is decided here.
   workspace: "withheld",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Command } from "../exec.ts";
-import { NAME, NetworkPolicy, SECRET_NAME } from "../names.ts";
+import { IDENTITY, NAME, NetworkPolicy, SECRET_NAME } from "../names.ts";
 import { path } from "../path.ts";
 import { ReadScope } from "../read-scope.ts";
 import { PublishedPort, Readiness } from "../service.ts";
@@ -10,6 +10,10 @@ import { Labels, SeedOrigin, WorkspaceName } from "../workspace.ts";
 export { z, path, Labels, NetworkPolicy, PublishedPort, Readiness, ReadScope, SeedOrigin, WorkspaceName };
 
 export const workspaceId = z.string().min(1).max(64);
+/** Of a run. */
+export const identity = z
+  .string()
+  .regex(IDENTITY, "an identity is lower-case letters, digits and '-', and starts with a letter");
 
 export const name = z
   .string()

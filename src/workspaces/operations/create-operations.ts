@@ -3,6 +3,7 @@ import type { Dependencies } from "../dependencies.ts";
 import type { Services } from "../services/services.ts";
 import type { Shells } from "../shells/shells.ts";
 import type { FoundWorkspace, Verb } from "../verb.ts";
+import { watchEvents } from "../watch-events.ts";
 import type { Workspaces } from "../workspaces.ts";
 import { commandVerbs } from "./command-verbs.ts";
 import { fileVerbs } from "./file-verbs.ts";
@@ -13,7 +14,7 @@ import { workspaceVerbs } from "./workspace-verbs.ts";
 
 /** All that can be done with workspaces, by the names of the operations. */
 export type WorkspaceOperations = {
-  readonly [Name in WorkspaceOperationName | "createWorkspace" | "listWorkspaces"]: Verb<Name>;
+  readonly [Name in WorkspaceOperationName | "createWorkspace" | "listWorkspaces" | "watchEvents"]: Verb<Name>;
 };
 
 export interface WorkspaceParts {
@@ -38,6 +39,7 @@ export function createOperations({ deps, workspaces, services, shells }: Workspa
     createWorkspace: (input, context) => workspaces.create(input, context),
     // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
     listWorkspaces: async () => workspaces.list(),
+    watchEvents: watchEvents(deps, workspaces),
   };
 }
 

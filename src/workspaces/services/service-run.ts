@@ -60,10 +60,15 @@ export class ServiceRun {
     this.#deps.store.putService(this.live.workspaceId, this.#record);
   }
 
-  tell(kind: "service_start" | "service_stop" | "service_failed"): void {
+  tellStart(): void {
     if (this.#over) return;
-    const { serviceName, exitCode } = this.#record;
-    this.#deps.events.record(this.live, { kind, service_name: serviceName, exit_code: exitCode });
+    const { serviceName, command } = this.#record;
+    this.#deps.events.record({
+      kind: "service.started",
+      workspace_id: this.live.workspaceId,
+      service_name: serviceName,
+      command,
+    });
   }
 
   /** From here on the end of that process is the end of the run. */
@@ -75,7 +80,14 @@ export class ServiceRun {
   }
 
   markReady(): void {
-    this.write({ state: "running", readyAt: this.#deps.clock.now() });
+    if (!this.#over) {
+      this.#deps.store.transaction(() => {
+        this.write({ state: "running", readyAt: this.#deps.clock.now() });
+        const { workspaceId } = this.live;
+        const service_name = this.#record.serviceName;
+        this.#deps.events.record({ kind: "service.ready", workspace_id: workspaceId, service_name });
+      });
+    }
     for (const port of this.ports) port.open();
   }
 
@@ -135,8 +147,12 @@ export class ServiceRun {
     this.exit = exit;
     const notStarted = exit?.kind === "failed" || this.#record.state === "starting";
     const state = this.#wanted ?? (exit === undefined || notStarted ? "failed" : "exited");
-    this.write({ state, endedAt: this.#deps.clock.now(), exitCode: exit ? exitCodeOf(exit) : null });
-    this.tell(state === "failed" ? "service_failed" : "service_stop");
+    const exitCode = exit ? exitCodeOf(exit) : null;
+    this.#deps.store.transaction(() => {
+      this.write({ state, endedAt: this.#deps.clock.now(), exitCode });
+      const told = { service_name: this.#record.serviceName, state, exit_code: exitCode } as const;
+      this.#deps.events.record({ kind: "service.ended", workspace_id: this.live.workspaceId, ...told });
+    });
   }
 
   async #signal(signal: number, scope: "group" | "tree"): Promise<void> {

@@ -191,9 +191,12 @@ export class Services {
   /** The end of a service that nothing runs of any more. */
   #end(workspaceId: string, record: StoredService, state: "stopped" | "failed"): void {
     if (!isActive(record)) return;
-    this.#deps.store.putService(workspaceId, { ...record, state, endedAt: this.#deps.clock.now() });
-    const kind = state === "failed" ? "service_failed" : "service_stop";
-    this.#deps.events.record({ workspaceId }, { kind, service_name: record.serviceName, exit_code: null });
+    const { store, events, clock } = this.#deps;
+    store.transaction(() => {
+      store.putService(workspaceId, { ...record, state, endedAt: clock.now() });
+      const told = { service_name: record.serviceName, state, exit_code: null };
+      events.record({ kind: "service.ended", workspace_id: workspaceId, ...told });
+    });
   }
 
   #runsOf(workspaceId: string): Map<string, ServiceRun | undefined> {

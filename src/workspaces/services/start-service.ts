@@ -49,7 +49,7 @@ async function spawnRun(run: ServiceRun, plan: ServicePlan): Promise<boolean> {
   await forgetService(guest, serviceName);
   if (run.isOver) throw await notReady(run, describeOver(run));
   const { process, hasStarted } = await spawnDetached(guest, serviceSpec(serviceName, plan.command));
-  run.tell("service_start");
+  run.tellStart();
   run.follow(process);
   return hasStarted;
 }

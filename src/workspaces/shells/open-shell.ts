@@ -68,6 +68,7 @@ export async function openShell(
     deps.store.deleteShell(live.workspaceId, shellId);
     throw error;
   }
+  deps.events.record({ kind: "shell.opened", workspace_id: live.workspaceId, shell_id: shellId, cwd: stored.cwd });
   return presentShell(live, stored);
 }
 

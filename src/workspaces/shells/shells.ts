@@ -98,7 +98,11 @@ export class Shells {
         });
       }
       await found.guest.forget(found.info.process);
-      this.#deps.store.deleteShell(live.workspaceId, input.shell_id);
+      const { store, events } = this.#deps;
+      store.transaction(() => {
+        store.deleteShell(live.workspaceId, input.shell_id);
+        events.record({ kind: "shell.closed", ...names(live, input) });
+      });
     });
     return { ...names(live, input), closed: true };
   }

@@ -1,14 +1,9 @@
 import type { Store, StoredService } from "../../../src/contracts/store.ts";
-import type { WorkspaceEvent } from "../../../src/model/summary.ts";
 
-type ServiceStore = Pick<
-  Store,
-  "putService" | "findService" | "listServices" | "insertEvent" | "listEvents" | "findWorkspace"
->;
+type ServiceStore = Pick<Store, "putService" | "findService" | "listServices" | "findWorkspace" | "transaction">;
 
 /** What services need of a store. Copies in and out, as one on a disk does, and keeps every state that was written. */
 class MemoryServices implements ServiceStore {
-  readonly events: WorkspaceEvent[] = [];
   readonly states: string[] = [];
   readonly #services = new Map<string, StoredService>();
 
@@ -26,12 +21,8 @@ class MemoryServices implements ServiceStore {
     return structuredClone(sorted);
   }
 
-  insertEvent(_workspaceId: string, event: WorkspaceEvent): void {
-    this.events.push(event);
-  }
-
-  listEvents(): WorkspaceEvent[] {
-    return this.events;
+  transaction<Result>(work: () => Result): Result {
+    return work();
   }
 
   findWorkspace(): undefined {

@@ -13,10 +13,10 @@ import type { OperationInput } from "../../../src/model/operations.ts";
 import type { Service } from "../../../src/model/service.ts";
 import { guestProgram } from "../../../src/walls/guest-program.ts";
 import type { Dependencies } from "../../../src/workspaces/dependencies.ts";
-import { EventLog } from "../../../src/workspaces/event-log.ts";
 import { LiveWorkspace } from "../../../src/workspaces/live-workspace.ts";
 import { Secrets } from "../../../src/workspaces/secrets.ts";
 import { Services } from "../../../src/workspaces/services/services.ts";
+import { ToldEvents } from "../../helpers/told-events.ts";
 import { MemoryStore } from "./memory-store.ts";
 
 export const WORKSPACE_ID = "ws-0123456789";
@@ -45,6 +45,7 @@ export class ServiceSandbox implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "cloche-services-"));
   readonly workspace = join(this.directory, "workspace");
   readonly store = new MemoryStore();
+  readonly events = new ToldEvents();
   services = new Services(this.#dependencies());
   live = this.#newLive({});
   #child: ChildProcess | undefined;
@@ -169,10 +170,10 @@ export class ServiceSandbox implements AsyncDisposable {
     return {
       home: this.directory,
       store: this.store,
+      events: this.events,
       backends: new Map(),
       environments: undefined as never,
       journal: undefined as never,
-      events: new EventLog(this.store, systemClock),
       layers: undefined as never,
       scratch: undefined as never,
       seeds: undefined as never,

@@ -15,7 +15,7 @@ afterAll(async () => {
   await sandbox[Symbol.asyncDispose]();
 });
 beforeEach(() => {
-  sandbox.store.events.length = 0;
+  sandbox.events.told.length = 0;
   sandbox.store.states.length = 0;
 });
 
@@ -36,7 +36,7 @@ while (my $c = $s->accept) {
 `;
 const server = (port: number, status = "200") => ["perl", "server.pl", String(port), status];
 const NEVER = { type: "file", path: "never" } as const;
-const kinds = () => sandbox.store.events.map((event) => event.kind);
+const kinds = () => sandbox.events.told.map((event) => event.kind);
 
 const codeOf = (code: string) => expect.objectContaining({ code }) as Error;
 
@@ -57,7 +57,7 @@ describe("start without readiness", () => {
     });
     expect(service.ready_at).toBeGreaterThanOrEqual(service.started_at);
     expect(sandbox.store.states).toEqual(["plain starting", "plain running"]);
-    expect(kinds()).toEqual(["service_start"]);
+    expect(kinds()).toEqual(["service.started", "service.ready"]);
     expect(sandbox.services.counts(WORKSPACE_ID)).toEqual({ total: 1, running: 1 });
     await untilLogged("plain", "\n1000\n");
     expect((await sandbox.logs("plain")).stdout).toBe("/workspace\n1000\n");
@@ -73,7 +73,8 @@ describe("start without readiness", () => {
     });
     expect(await sandbox.status("none")).toMatchObject({ state: "failed", exit_code: 127, ready_at: null });
     expect(sandbox.store.states).toEqual(["none starting", "none failed"]);
-    expect(kinds()).toEqual(["service_start", "service_failed"]);
+    expect(kinds()).toEqual(["service.started", "service.ended"]);
+    expect(sandbox.events.told.at(-1)).toMatchObject({ state: "failed" });
   });
 
   it("is over with the process, whose log stays until the name is started again", async () => {
@@ -174,7 +175,8 @@ describe("readiness", () => {
     expect(message).toMatch(/exit code 7[^]*\n49\n50\nthe-reason$/);
     expect(message.split("\n")).toHaveLength(21);
     expect(await sandbox.status("dies")).toMatchObject({ state: "failed", exit_code: 7, ready_at: null });
-    expect(kinds()).toEqual(["service_start", "service_failed"]);
+    expect(kinds()).toEqual(["service.started", "service.ended"]);
+    expect(sandbox.events.told.at(-1)).toMatchObject({ state: "failed" });
     expect((await sandbox.logs("dies", { all: true })).stdout).toMatch(/^1\n2\n/);
   });
 
@@ -207,7 +209,7 @@ describe("readiness", () => {
       .begin("stopped-early", "exec sleep 613", { readiness: NEVER })
       .catch((error: unknown) => error);
     await sandbox.until("given-up", "failed");
-    while (!sandbox.store.events.some((event) => event.kind === "service_start"))
+    while (!sandbox.events.told.some((event) => event.kind === "service.started"))
       await (await sandbox.live.guest()).ping();
     expect(await sandbox.stop("stopped-early")).toMatchObject({ state: "stopped", exit_code: 143 });
     expect(await started).toMatchObject({
@@ -233,8 +235,8 @@ describe("stop", () => {
     await sandbox.begin("polite", script, { readiness: { type: "file", path: "polite" } });
     expect(await sandbox.stop("polite")).toMatchObject({ state: "stopped", exit_code: 9 });
     expect((await sandbox.logs("polite")).stdout).toBe("up\ncleanup\n");
-    expect(kinds()).toEqual(["service_start", "service_stop"]);
-    expect(sandbox.store.events.at(-1)).toMatchObject({ exit_code: 9 });
+    expect(kinds()).toEqual(["service.started", "service.ready", "service.ended"]);
+    expect(sandbox.events.told.at(-1)).toMatchObject({ exit_code: 9 });
   });
 
   it("kills the whole tree of one that ignores TERM", async () => {
@@ -522,7 +524,7 @@ describe("adopt", () => {
 
   it("ends what was still starting, marks what is gone and forgets what no record has", async () => {
     const begun = sandbox.begin("halfway", "exec sleep 615", { readiness: NEVER }).catch((error: unknown) => error);
-    while (!sandbox.store.events.some((event) => event.kind === "service_start"))
+    while (!sandbox.events.told.some((event) => event.kind === "service.started"))
       await (await sandbox.live.guest()).ping();
     await sandbox.nextDaemon();
     expect(await begun).toMatchObject({ code: "SANDBOX_LOST" });
@@ -561,17 +563,17 @@ describe("release", () => {
     await sandbox.services.release(WORKSPACE_ID, { keepRecords: true });
     expect(await sandbox.status("released")).toMatchObject({ state: "stopped", exit_code: null });
     await expect(ask(service.published_ports[0]!.host_port)).rejects.toMatchObject({ code: "ECONNREFUSED" });
-    expect(kinds()).toEqual(["service_start", "service_stop"]);
+    expect(kinds()).toEqual(["service.started", "service.ready", "service.ended"]);
   });
 
   it("ends a start under way, and writes nothing without keepRecords", async () => {
     const started = sandbox.begin("cut-off", "exec sleep 600", { readiness: NEVER }).catch((error: unknown) => error);
-    while (!sandbox.store.events.some((event) => event.kind === "service_start"))
+    while (!sandbox.events.told.some((event) => event.kind === "service.started"))
       await (await sandbox.live.guest()).ping();
     await sandbox.services.release(WORKSPACE_ID, { keepRecords: false });
     expect(await started).toMatchObject({ code: "SERVICE_NOT_READY" });
     expect(sandbox.store.states).toEqual(["cut-off starting"]);
-    expect(kinds()).toEqual(["service_start"]);
+    expect(kinds()).toEqual(["service.started"]);
   });
 });
 

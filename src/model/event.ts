@@ -1,0 +1,152 @@
+import type { Command, JournalEntry } from "./exec.ts";
+import type { ChangeStatus } from "./files.ts";
+import type { ArtifactType } from "./names.ts";
+import type { ServiceState } from "./service.ts";
+import type { Labels } from "./workspace.ts";
+
+/** What every event has. */
+export interface EventHead {
+  /** Its place in the log of one home: each next one is one more, and none is given twice. */
+  sequence: number;
+  /** Unix seconds, by the host's clock: it may go backwards, the sequence does not. */
+  time: number;
+  /** The workspace that it is about; also when that is gone. */
+  workspace_id: string | null;
+  /** The run that it is about. */
+  identity: string | null;
+  /** A text or a list in it was too long, and was cut. */
+  truncated?: true;
+}
+
+/** The closed list of kinds, and what an event of each kind tells beside its head. */
+export interface EventPayloads {
+  "workspace.created": { name: string | null; environment: string; backend: string; from_workspace_id: string | null };
+  "workspace.forked": {
+    name: string | null;
+    environment: string;
+    backend: string;
+    from_workspace_id: string;
+    snapshot_name: string | null;
+  };
+  "workspace.updated": { name: string | null; labels: Labels };
+  "workspace.started": object;
+  "workspace.stopped": object;
+  "workspace.reset": { snapshot_name: string; reset_count: number };
+  /** Its time to live is over. What becomes of it is told by the next event. */
+  "workspace.expired": { ttl_seconds: number };
+  "workspace.failed": { reason: string };
+  "workspace.deleted": object;
+
+  "command.started": { command_sequence: number; command: Command; cwd: string };
+  "command.ended": {
+    command_sequence: number;
+    /** `exit_code`, `timed_out` and `duration_ms` mean something only when it is `done`. */
+    state: Exclude<JournalEntry["state"], "running">;
+    exit_code: number;
+    timed_out: boolean;
+    duration_ms: number;
+  };
+
+  "file.written": { path: string; bytes_written: number };
+  "patch.applied": { files: { path: string; status: ChangeStatus }[]; file_count: number };
+  "sync.pushed": { source_path: string; dest: string; files: number };
+  "export.made": { workspace_path: string; output_path: string; artifact_type: ArtifactType };
+  "disk.exported": { output_path: string };
+
+  "snapshot.created": { snapshot_name: string; live: boolean; size_bytes: number };
+  "snapshot.deleted": { snapshot_name: string };
+
+  "service.started": { service_name: string; command: Command };
+  "service.ready": { service_name: string };
+  "service.ended": {
+    service_name: string;
+    state: Extract<ServiceState, "exited" | "failed" | "stopped">;
+    exit_code: number | null;
+  };
+
+  "shell.opened": { shell_id: string; cwd: string };
+  "shell.closed": { shell_id: string };
+
+  "egress.request": { method: string; host: string; port: number; path: string; status: number; rule: string | null };
+  "egress.denied": { method: string; host: string; port: number; path: string; code: string; rule: string | null };
+  "push.accepted": { repo: string; refs: string[] };
+  "push.held": { repo: string; refs: string[]; proposal_id: string };
+  "push.rejected": { repo: string; refs: string[]; reason: string };
+  "proposal.created": { proposal_id: string; proposal_kind: string; justification: string; expires_at: number };
+  "proposal.decided": {
+    proposal_id: string;
+    status: "approved" | "modified" | "rejected" | "expired";
+    reason: string | null;
+  };
+  "run.started": { agent_name: string; bottle_names: string[]; backend: string; label: string | null };
+  "run.ended": { exit_code: number | null; kept: boolean };
+
+  /**
+   * Events from the first to the last of these are no longer in the log, and a watcher that asked for them did not get them. It is in
+   * no log: each watcher is told of its own gap, whatever kinds it asked for. Its sequence is the last of those missed.
+   */
+  "log.gap": { first_missing: number; last_missing: number };
+}
+
+export type EventKind = keyof EventPayloads;
+export type EventOf<Kind extends EventKind> = { [One in Kind]: EventHead & { kind: One } & EventPayloads[One] }[Kind];
+/** One change that somebody could want to see. It outlives what it tells of, and holds no secret. */
+export type ClocheEvent = EventOf<EventKind>;
+
+/** A part of the log, as it was asked for. */
+export interface EventPage {
+  /** In the order of their sequence. */
+  events: ClocheEvent[];
+  /** All up to here was looked at: what comes next comes after it, also when nothing in this part was asked for. */
+  through: number;
+}
+
+/** How a watch ended. */
+export interface EventsWatched {
+  through: number;
+  /** `end`: the log was read, and nobody asked for what comes. `daemon_stopped`: the next daemon goes on after `through`. */
+  because: "end" | "daemon_stopped";
+}
+
+/** Each kind, and what has happened when it is told. */
+export const EVENT_KINDS = {
+  "workspace.created": "A workspace was made, and runs",
+  "workspace.forked": "A workspace was made from another one, and runs",
+  "workspace.updated": "Its name or labels were changed",
+  "workspace.started": "A stopped or failed workspace runs again",
+  "workspace.stopped": "Its sandbox was ended; its files stay",
+  "workspace.reset": "It went back to a snapshot",
+  "workspace.expired": "Its time to live is over",
+  "workspace.failed": "Its sandbox ended by itself",
+  "workspace.deleted": "It is gone",
+  "command.started": "A command began",
+  "command.ended": "A command ended, or was lost with its sandbox",
+  "file.written": "A file was written from outside",
+  "patch.applied": "A patch changed files",
+  "sync.pushed": "Files of the host were brought in",
+  "export.made": "A file or a folder was taken out",
+  "disk.exported": "The disk of a stopped workspace was taken out",
+  "snapshot.created": "A snapshot was made",
+  "snapshot.deleted": "A snapshot was deleted",
+  "service.started": "A service was started, and is not ready yet",
+  "service.ready": "A service is ready",
+  "service.ended": "A service ended, failed or was stopped",
+  "shell.opened": "A shell was opened",
+  "shell.closed": "A shell was closed",
+  "egress.request": "A request went out through the gate",
+  "egress.denied": "The gate refused a request",
+  "push.accepted": "The gate sent a push on",
+  "push.held": "A push waits for the operator",
+  "push.rejected": "The gate refused a push",
+  "proposal.created": "Somebody asks the operator for something",
+  "proposal.decided": "A proposal was answered, or its time ran out",
+  "run.started": "An agent was launched",
+  "run.ended": "An agent has ended",
+  "log.gap": "Events that a watcher asked for are no longer kept",
+} as const satisfies Record<EventKind, string>;
+
+export const isEventKind = (text: string): text is EventKind => Object.hasOwn(EVENT_KINDS, text);
+
+/** Fails to compile when a payload has a field of the head's name. */
+type Clash = { [Kind in EventKind]: keyof EventPayloads[Kind] & (keyof EventHead | "kind") }[EventKind];
+export const noPayloadHidesTheHead: Clash extends never ? true : Clash = true;
