@@ -1,3 +1,5 @@
+import type { Hint } from "./hint.ts";
+
 /**
  * The one error that crosses a layer or a wire. Recognised by its brand, so that two copies of the package agree.
  * `code` is from a closed list (`src/model/error-codes.ts`), `hint` tells the next step and is never empty.
@@ -8,6 +10,8 @@ export class ClocheError extends Error {
   readonly [BRAND] = true;
   readonly code: string;
   readonly hint: string;
+  /** The hint as data, for a surface that has other words for it. */
+  readonly advice: Hint | undefined;
   /** Facts for programs; never a secret. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
@@ -15,12 +19,13 @@ export class ClocheError extends Error {
     code: string,
     message: string,
     hint: string,
-    options: { details?: Record<string, unknown>; cause?: unknown } = {},
+    options: { advice?: Hint | undefined; details?: Record<string, unknown>; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "ClocheError";
     this.code = code;
     this.hint = hint;
+    this.advice = options.advice;
     this.details = options.details;
   }
 }

@@ -36,7 +36,8 @@ export interface WallLimits {
 }
 
 export interface WallSpec {
-  readonly workspaceId: string;
+  /** Of this sandbox, among all of the installation: a workspace gets another one with each reset. Letters, digits and dashes. */
+  readonly sandboxName: string;
   /** The workspace's own folder, made by the caller, owned by the backend until `destroy`. */
   readonly directory: string;
   readonly rootfs: Rootfs;
@@ -54,12 +55,9 @@ export interface WallSpec {
   readonly progress?: ReportProgress | undefined;
 }
 
-/** What the store keeps of a wall, enough to find it again after the daemon's death. Plain JSON. */
+/** What the store keeps of a wall, enough for its backend to find it again after the daemon's death. Plain JSON; what is in it is the backend's own. */
 export interface WallRecord {
   readonly kind: string;
-  readonly pid: number;
-  /** Start time of that pid in clock ticks since boot, so that a reused pid is not taken for the wall. */
-  readonly startTicks: string;
   readonly [key: string]: unknown;
 }
 
@@ -130,11 +128,11 @@ export interface Backend {
   /** Lets go of what it keeps of a saved machine, before that is removed. */
   forgetMachine?(saved: string): Promise<void>;
   /** Ends every process of a sandbox, recorded or not; its layers stay. Idempotent. */
-  halt(workspaceId: string, directory: string): Promise<void>;
+  halt(sandboxName: string, directory: string): Promise<void>;
   /** Throws when `remove` could not be done now, before anything is ended: what cannot be deleted goes on as it was. */
   requireRemovable?(directory: string): Promise<void>;
   /** Removes what a workspace left: processes, cgroups, layers. Works after any crash and without a record. Idempotent. */
-  remove(workspaceId: string, directory: string): Promise<void>;
+  remove(sandboxName: string, directory: string): Promise<void>;
   /**
    * Removes what it has made of environments and seeds and nobody needs any more, or an older version of it has; every bit of it can be made again. What a
    * sandbox runs on, a snapshot needs, or somebody is making stays, also that of other homes.

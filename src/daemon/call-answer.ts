@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { ClocheError } from "../base/errors.ts";
-import { ERROR_CODES, isErrorCode, toErrorDocument } from "../model/error-codes.ts";
+import { ERROR_CODES, isErrorCode, toWireError } from "../model/error-codes.ts";
 import { writePieces } from "./write-pieces.ts";
 import type { Progress } from "../model/progress.ts";
 
@@ -27,7 +27,7 @@ export class CallAnswer {
   }
 
   error(error: ClocheError): void {
-    this.#end(isErrorCode(error.code) ? ERROR_CODES[error.code].status : 500, toErrorDocument(error));
+    this.#end(isErrorCode(error.code) ? ERROR_CODES[error.code].status : 500, toWireError(error));
   }
 
   async large(result: unknown): Promise<void> {

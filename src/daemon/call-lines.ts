@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { ClocheError } from "../base/errors.ts";
 import { LineSplitter } from "../base/line-splitter.ts";
 import { CALLS_PATH, CALLS_PROTOCOL, type AnswerLine } from "../model/call-lines.ts";
-import { failure, toErrorDocument } from "../model/error-codes.ts";
+import { failure, toWireError } from "../model/error-codes.ts";
 import { isOperation, isStream } from "../model/operations.ts";
 import type { Progress } from "../model/progress.ts";
 import { checkVersion, performCall, type Answer, type ApiOptions } from "./perform-call.ts";
@@ -68,7 +68,7 @@ export class CallLines implements Answer {
   }
 
   error(error: ClocheError): void {
-    this.#send(toErrorDocument(error));
+    this.#send(toWireError(error));
   }
 
   async large(result: unknown): Promise<void> {

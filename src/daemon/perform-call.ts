@@ -4,7 +4,7 @@ import type { Log } from "../base/log.ts";
 import { failure } from "../model/error-codes.ts";
 import { operationRow, type OperationName } from "../model/operations.ts";
 import type { Progress } from "../model/progress.ts";
-import { fillHint } from "./fill-hint.ts";
+import { withFilledHint } from "./fill-hint.ts";
 import type { AnyCallHandler, DaemonHandlers, Handlers } from "./handlers.ts";
 import type { Admission } from "./admission.ts";
 import type { Connections } from "./connections.ts";
@@ -70,6 +70,6 @@ export async function performCall(
       leave();
     }
   } catch (error) {
-    answer.error(fillHint(toFailure(error, name, signal, log), input));
+    answer.error(withFilledHint(toFailure(error, name, signal, log), input));
   }
 }

@@ -88,7 +88,15 @@ describe("calls", () => {
     const plain = await ask(post("statusWorkspace"), '{"workspace_id":"x"}');
     expect(plain.status).toBe(404);
     expect(plain.lines).toEqual([
-      { error: { code: "WORKSPACE_NOT_FOUND", message: "No such workspace", hint: error.hint, details: { a: 1 } } },
+      {
+        error: {
+          code: "WORKSPACE_NOT_FOUND",
+          message: "No such workspace",
+          hint: "See `cloche workspace list` for the ids there are",
+          advice: [["See ", { operation: "listWorkspaces", arguments: {} }, " for the ids there are"]],
+          details: { a: 1 },
+        },
+      },
     ]);
     const late = await ask(post("createWorkspace"), "");
     expect(late.status).toBe(200);

@@ -3,7 +3,7 @@ import { failure } from "../model/error-codes.ts";
 import { isOperation, isStream, operationRow, type OperationName, type StreamName } from "../model/operations.ts";
 import { CallAnswer } from "./call-answer.ts";
 import { CallLines } from "./call-lines.ts";
-import { fillHint } from "./fill-hint.ts";
+import { withFilledHint } from "./fill-hint.ts";
 import type { AnyStreamHandler } from "./handlers.ts";
 import { checkVersion, performCall, type ApiOptions } from "./perform-call.ts";
 import { parseInput, parseJson, readBody, readFirstLine } from "./request-body.ts";
@@ -133,7 +133,7 @@ async function serveStream(options: ApiOptions, name: StreamName, exchange: Exch
     answer.exit(result);
   } catch (error) {
     if (isDaemonStopping(signal)) answer.cut();
-    else answer.error(fillHint(toFailure(error, name, signal, options.log), input));
+    else answer.error(withFilledHint(toFailure(error, name, signal, options.log), input));
   } finally {
     leave();
     end();

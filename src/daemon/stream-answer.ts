@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { ClocheError } from "../base/errors.ts";
-import { toErrorDocument } from "../model/error-codes.ts";
+import { toWireError } from "../model/error-codes.ts";
 import type { CommandName, OperationStart } from "../model/operations.ts";
 import { encodeJsonFrame, encodeStreamFrame, FRAME, STREAM_CONTENT_TYPE } from "../model/stream-frames.ts";
 import { CallAnswer } from "./call-answer.ts";
@@ -40,7 +40,7 @@ export class StreamAnswer implements CommandEmitter<CommandName>, EventsEmitter<
       new CallAnswer(this.#response).error(error);
       return;
     }
-    void this.#write(encodeJsonFrame(FRAME.error, toErrorDocument(error)));
+    void this.#write(encodeJsonFrame(FRAME.error, toWireError(error)));
     this.#response.end();
   }
 

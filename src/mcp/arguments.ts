@@ -9,6 +9,7 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   environment: "host or debian:12",
   from_workspace: "Copy this one",
   idempotency_key: "The same key gives the same workspace",
+  links: "Leaves out links that lead out",
   live: "Backend vm only",
   offset: "A next_offset",
   output_path: "New path",

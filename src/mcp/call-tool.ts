@@ -1,11 +1,11 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
 import { describeIssue } from "../model/describe-issue.ts";
 import { failure, toErrorDocument } from "../model/error-codes.ts";
+import { hintWords } from "../model/hint.ts";
 import { cutMiddle, TEXT_BUDGET } from "./bounded.ts";
 import { inputOf } from "./json-schema.ts";
-import { PROFILES } from "./profiles.ts";
+import { toolStyle } from "./tool-style.ts";
 import type { Tool, ToolContext } from "./tool.ts";
-import { TOOLS } from "./tool-registry.ts";
 
 export interface ToolResult {
   content: { type: "text"; text: string }[];
@@ -34,14 +34,16 @@ export async function callTool(tool: Tool, args: unknown, full: boolean, context
       structuredContent: { ...result },
     };
   } catch (error) {
-    return errorResult(error);
+    return errorResult(error, tool);
   }
 }
 
-export function errorResult(error: unknown): ToolResult {
+/** What went wrong with a tool, and what to do next as who has tools does it. */
+export function errorResult(error: unknown, tool: Tool): ToolResult {
   const told = isClocheError(error) ? error : failure("INTERNAL", messageOf(error), { cause: error });
   const { error: document } = toErrorDocument(told);
-  const hint = forTools(document.hint);
+  // An advice that none of the tools can follow is told as it is.
+  const hint = (told.advice && hintWords(told.advice, toolStyle(tool))) || document.hint;
   const details = document.details && bounded(document.details);
   return {
     content: [{ type: "text", text: `error ${document.code}: ${cut(document.message)}\nhint: ${hint}` }],
@@ -57,23 +59,3 @@ function bounded(details: Readonly<Record<string, unknown>>): Record<string, unk
     Object.entries(details).map(([name, value]) => [name, typeof value === "string" ? cut(value) : value]),
   );
 }
-
-/** The hints of the wire name commands and options of the CLI; who calls tools has the tool and the argument of the same name. */
-function forTools(hint: string): string {
-  const toTool = (whole: string, _group: string, verbs: string): string => {
-    const words = verbs.replaceAll(" ", "_").replaceAll("-", "_");
-    const bare = /^(snapshot|service|shell)_/.test(words) ? words : `workspace_${words}`;
-    return KNOWN.has(bare) ? `\`${bare}\`` : whole;
-  };
-  const commands = hint.replaceAll(/`cloche (workspace|ws) ([a-z-]+(?: [a-z]+(?=[ `]))*)[^`]*`/g, toTool);
-  // What is quoted is a command line, and stays one.
-  return commands.replaceAll(/`[^`]*`|(?<![\w-])--([a-z]+(?:-[a-z]+)*)/g, (whole, option = "") => {
-    const name = (option as string).replaceAll("-", "_");
-    return ARGUMENT_NAMES.has(name) ? name : whole;
-  });
-}
-
-const ARGUMENT_NAMES: ReadonlySet<string> = new Set(
-  Object.values(TOOLS).flatMap(({ input }) => Object.keys(input.shape)),
-);
-const KNOWN: ReadonlySet<string> = new Set<string>(PROFILES["workspace-full"]);

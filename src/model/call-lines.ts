@@ -1,4 +1,4 @@
-import type { ErrorDocument } from "./error-codes.ts";
+import type { WireError } from "./error-codes.ts";
 import type { OperationName } from "./operations.ts";
 import type { Progress } from "./progress.ts";
 
@@ -12,4 +12,4 @@ export interface CallLine {
 }
 
 /** `refused`: the daemon is ending and has not begun; the next one can be asked. */
-export type AnswerLine = { progress: Progress } | { result: unknown } | ErrorDocument | { refused: true };
+export type AnswerLine = { progress: Progress } | { result: unknown } | WireError | { refused: true };

@@ -1,4 +1,6 @@
 import { ClocheError } from "../base/errors.ts";
+import type { Hint } from "../base/hint.ts";
+import { argument, call, COMMAND_LINES, hintWords, way } from "./hint.ts";
 
 /**
  * Every error code there is, with the exit code of the CLI, the HTTP status and the hint used when the place that
@@ -7,10 +9,16 @@ import { ClocheError } from "../base/errors.ts";
 interface CodeRow {
   readonly exit: 1 | 2 | 125;
   readonly status: number;
-  readonly hint: string;
+  readonly hint: string | Hint;
 }
 
-const row = (exit: CodeRow["exit"], status: number, hint: string): CodeRow => ({ exit, status, hint });
+const row = (exit: CodeRow["exit"], status: number, hint: CodeRow["hint"]): CodeRow => ({ exit, status, hint });
+
+/** The one that the call which fails is about. */
+const WORKSPACE = { workspace_id: null };
+const STOP_AND_START: Hint = [
+  way`Run ${call("stopWorkspace", WORKSPACE)}, then ${call("startWorkspace", WORKSPACE)}; the files of the workspace stay`,
+];
 
 export const ERROR_CODES = {
   // usage and configuration
@@ -18,22 +26,24 @@ export const ERROR_CODES = {
   CONFIG_INVALID: row(2, 400, "Correct config.yaml in the cloche home, or remove it to use the defaults"),
   INVALID_ARGUMENT: row(2, 400, "Correct the named argument and try again"),
   // what was named does not exist, or is taken
-  WORKSPACE_NOT_FOUND: row(1, 404, "See `cloche workspace list` for the ids there are"),
+  WORKSPACE_NOT_FOUND: row(1, 404, [way`See ${call("listWorkspaces")} for the ids there are`]),
   WORKSPACE_AMBIGUOUS: row(1, 409, "Give more characters of the id"),
-  WORKSPACE_NOT_RUNNING: row(1, 409, "Start it with `cloche workspace start ID`"),
+  WORKSPACE_NOT_RUNNING: row(1, 409, [way`Start it with ${call("startWorkspace", WORKSPACE)}`]),
   WORKSPACE_BUSY: row(1, 409, "Wait for the other operation on this workspace to end, then try again"),
   ENVIRONMENT_NOT_FOUND: row(2, 404, "See `cloche env list` for the environments there are"),
   BACKEND_NOT_FOUND: row(2, 404, "See `cloche doctor` for the backends there are"),
-  COMMAND_NOT_FOUND: row(1, 404, "See `cloche workspace logs ID` for the commands of the workspace"),
+  COMMAND_NOT_FOUND: row(1, 404, [way`See ${call("logsWorkspace", WORKSPACE)} for the commands of the workspace`]),
   PORT_FAILED: row(1, 502, "Start what listens on that port in the sandbox, or choose another port"),
-  WORKSPACE_NOT_STOPPED: row(1, 409, "Stop it first with `cloche workspace stop ID`"),
-  SNAPSHOT_NOT_FOUND: row(1, 404, "See `cloche workspace snapshot list ID` for the snapshots there are"),
+  WORKSPACE_NOT_STOPPED: row(1, 409, [way`Stop it first with ${call("stopWorkspace", WORKSPACE)}`]),
+  SNAPSHOT_NOT_FOUND: row(1, 404, [way`See ${call("listSnapshots", WORKSPACE)} for the snapshots there are`]),
   SNAPSHOT_EXISTS: row(1, 409, "Choose another name, or delete the old one first"),
-  SERVICE_NOT_FOUND: row(1, 404, "See `cloche workspace service list ID` for the services there are"),
+  SERVICE_NOT_FOUND: row(1, 404, [way`See ${call("listServices", WORKSPACE)} for the services there are`]),
   SERVICE_EXISTS: row(1, 409, "Stop the service first, or choose another name"),
-  SERVICE_NOT_READY: row(1, 500, "See `cloche workspace service logs ID NAME` for all that it printed"),
-  SHELL_NOT_FOUND: row(1, 404, "Open one with `cloche workspace shell open ID`"),
-  SHELL_NOT_RUNNING: row(1, 409, "Open a new one with `cloche workspace shell open ID`"),
+  SERVICE_NOT_READY: row(1, 500, [
+    way`See ${call("logsService", { ...WORKSPACE, service_name: null })} for all that it printed`,
+  ]),
+  SHELL_NOT_FOUND: row(1, 404, [way`Open one with ${call("openShell", WORKSPACE)}`]),
+  SHELL_NOT_RUNNING: row(1, 409, [way`Open a new one with ${call("openShell", WORKSPACE)}`]),
   SECRET_NOT_FOUND: row(1, 404, "Give the secret at `cloche workspace create --secret NAME=VALUE`"),
   SECRET_INVALID: row(
     2,
@@ -52,10 +62,15 @@ export const ERROR_CODES = {
     403,
     "The operator of the MCP server can widen what its tools reach: see `cloche mcp serve --help`",
   ),
-  FILE_NOT_FOUND: row(1, 404, "See `cloche workspace file list ID --recursive` for what is there"),
-  FILE_WRONG_TYPE: row(1, 409, "See `cloche workspace file list ID` for what kind of file it is"),
-  FILE_TOO_LARGE: row(1, 413, "Read a part with --max-bytes, or take the file out with `cloche workspace export`"),
-  FILE_FAILED: row(1, 500, "Check the permissions and the space in the workspace with `cloche workspace exec`"),
+  FILE_NOT_FOUND: row(1, 404, [
+    way`See ${call("listWorkspaceFiles", { ...WORKSPACE, recursive: true })} for what is there`,
+  ]),
+  FILE_WRONG_TYPE: row(1, 409, [way`See ${call("listWorkspaceFiles", WORKSPACE)} for what kind of file it is`]),
+  FILE_TOO_LARGE: row(1, 413, [
+    way`Read a part with ${argument("max_bytes")}`,
+    way`take the file out with ${call("exportWorkspace")}`,
+  ]),
+  FILE_FAILED: row(1, 500, [way`Check the permissions and the space in the workspace with ${call("execWorkspace")}`]),
   OUTPUT_EXISTS: row(1, 409, "Choose an output path that does not exist"),
   OUTPUT_INVALID: row(2, 400, "Choose an output path in an existing folder you can write to"),
   PATCH_INVALID: row(2, 400, "Give a unified diff, such as `git diff` writes"),
@@ -68,24 +83,14 @@ export const ERROR_CODES = {
   // the sandbox and what it stands on
   BACKEND_UNAVAILABLE: row(125, 503, "Run `cloche doctor` to see what is missing"),
   SANDBOX_START_FAILED: row(125, 500, "Run `cloche doctor`; the reason is also in daemon.log in the cloche home"),
-  SANDBOX_LOST: row(
-    125,
-    410,
-    "See `cloche workspace status ID`; `cloche workspace start ID` starts it again with its files",
-  ),
-  GUEST_PROTOCOL: row(
-    125,
-    502,
-    "Run `cloche workspace stop ID`, then `cloche workspace start ID`; the files of the workspace stay",
-  ),
-  GUEST_VERSION: row(
-    125,
-    502,
-    "Run `cloche workspace stop ID`, then `cloche workspace start ID`; the files of the workspace stay",
-  ),
+  SANDBOX_LOST: row(125, 410, [
+    way`See ${call("statusWorkspace", WORKSPACE)}; ${call("startWorkspace", WORKSPACE)} starts it again with its files`,
+  ]),
+  GUEST_PROTOCOL: row(125, 502, STOP_AND_START),
+  GUEST_VERSION: row(125, 502, STOP_AND_START),
   ENVIRONMENT_BUILD_FAILED: row(1, 500, "See the last lines of its output with `cloche env pull NAME --json`"),
   LIMIT_UNSUPPORTED: row(1, 501, "Run `cloche doctor` to see which limits hold on this host"),
-  NETWORK_POLICY_UNSUPPORTED: row(1, 501, "Use --network-policy off"),
+  NETWORK_POLICY_UNSUPPORTED: row(1, 501, [way`Use ${argument("network_policy", "off")}`]),
   NOT_SUPPORTED: row(1, 501, "Run `cloche doctor` to see what each backend can do"),
   // the host
   DISK_FULL: row(1, 507, "Free some space where the cloche home and cache are, then try again"),
@@ -99,22 +104,42 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 export interface FailOptions {
-  hint?: string;
+  hint?: string | Hint;
   details?: Record<string, unknown>;
   cause?: unknown;
 }
 
 /** An error with a code of the closed list; the code's own hint unless a better one is given. */
 export function failure(code: ErrorCode, message: string, options: FailOptions = {}): ClocheError {
-  const { hint, ...rest } = options;
-  return new ClocheError(code, message, hint ?? ERROR_CODES[code].hint, rest);
+  const { hint = ERROR_CODES[code].hint, ...rest } = options;
+  return typeof hint === "string"
+    ? new ClocheError(code, message, hint, rest)
+    : new ClocheError(code, message, hintWords(hint, COMMAND_LINES), { ...rest, advice: hint });
+}
+
+/** The same error with what it advises said anew. */
+export function withAdvice(error: ClocheError, advice: Hint): ClocheError {
+  const { code, message, details, cause } = error;
+  const renewed = new ClocheError(code, message, hintWords(advice, COMMAND_LINES), {
+    advice,
+    cause,
+    ...(details && { details: { ...details } }),
+  });
+  if (error.stack !== undefined) renewed.stack = error.stack;
+  return renewed;
+}
+
+/** The hint of a code in the words of a command line. */
+export function defaultHint(code: ErrorCode): string {
+  const { hint }: CodeRow = ERROR_CODES[code];
+  return typeof hint === "string" ? hint : hintWords(hint, COMMAND_LINES);
 }
 
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_CODES, code);
 }
 
-/** The wire form of an error. */
+/** An error as users of every surface see it. */
 export interface ErrorDocument {
   error: { code: string; message: string; hint: string; details?: Readonly<Record<string, unknown>> };
 }
@@ -122,4 +147,14 @@ export interface ErrorDocument {
 export function toErrorDocument(error: ClocheError): ErrorDocument {
   const { code, message, hint, details } = error;
   return { error: { code, message, hint, ...(details && { details }) } };
+}
+
+/** The same between the daemon and its client, which is another surface's part: with the hint as data. */
+export interface WireError {
+  error: ErrorDocument["error"] & { advice?: Hint };
+}
+
+export function toWireError(error: ClocheError): WireError {
+  const { error: document } = toErrorDocument(error);
+  return { error: { ...document, ...(error.advice && { advice: error.advice }) } };
 }

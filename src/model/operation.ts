@@ -31,6 +31,8 @@ interface OperationFacts {
    */
   readonly activity: "none" | "done" | "recorded";
   readonly lane: Lane;
+  /** The words of its command; null where it has none of its own. */
+  readonly cli: string | null;
   /** How agents have it over MCP; null: not at all. */
   readonly mcp: ToolRow | null;
 }

@@ -32,6 +32,7 @@ it("a row that leaves a fact out, or is about a workspace that it does not name,
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: null,
     mcp: null,
   } as const satisfies Operation;
   const { repeatable, ...forgotten } = whole;

@@ -1,4 +1,5 @@
 import { failure } from "../model/error-codes.ts";
+import { call, way } from "../model/hint.ts";
 import { quoted, type ByteText } from "./byte-text.ts";
 import type { FilePatch } from "./file-patch.ts";
 import { HUNK_HEADER, parseHunks, type ParsedHunks } from "./parse-hunks.ts";
@@ -43,7 +44,7 @@ function refuse(lines: PatchLines, line: ByteText): void {
 }
 
 const MERGE_HINT = "Compare with one parent only, as `git diff PARENT COMMIT` does";
-const BINARY_HINT = "Take the binary file out of the patch and bring it in with `cloche workspace sync push`";
+const BINARY_HINT = [way`Take the binary file out of the patch and bring it in with ${call("pushWorkspaceSync")}`];
 const RENAME_HINT = "A rename needs the lines `rename from` and `rename to`, such as `git diff -M` writes";
 
 const EXTENDED =

@@ -1,5 +1,5 @@
 import type { ClocheError } from "../base/errors.ts";
-import { failure } from "../model/error-codes.ts";
+import { failure, type FailOptions } from "../model/error-codes.ts";
 import { toByteText, type ByteText } from "./byte-text.ts";
 
 /** A place in the lines of a patch. A last line without a newline counts like the others. */
@@ -37,7 +37,7 @@ export class PatchLines {
   }
 
   /** PATCH_INVALID that names the present line. */
-  invalid(message: string, hint?: string): ClocheError {
+  invalid(message: string, hint?: FailOptions["hint"]): ClocheError {
     const line = this.#at + 1;
     return failure("PATCH_INVALID", `Line ${line} of the patch: ${message}`, {
       details: { line },

@@ -2,12 +2,12 @@ import type { IncomingMessage } from "node:http";
 import { ClocheError } from "../base/errors.ts";
 import { LineSplitter } from "../base/line-splitter.ts";
 import type { AnswerLine } from "../model/call-lines.ts";
-import type { ErrorDocument } from "../model/error-codes.ts";
+import type { WireError } from "../model/error-codes.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 
-export function toClocheError(document: ErrorDocument): ClocheError {
-  const { code, message, hint, details } = document.error;
-  return new ClocheError(code, message, hint, details === undefined ? {} : { details: { ...details } });
+export function toClocheError(document: WireError): ClocheError {
+  const { code, message, hint, advice, details } = document.error;
+  return new ClocheError(code, message, hint, { advice, ...(details && { details: { ...details } }) });
 }
 
 /** The error that the daemon answered instead of what was asked for. */

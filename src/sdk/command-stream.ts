@@ -1,6 +1,7 @@
 import type { ClientRequest } from "node:http";
 import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
+import { call, way } from "../model/hint.ts";
 import type { CommandStarted, ExecResult } from "../model/exec.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { cancelled, type DaemonConnection } from "./connection.ts";
@@ -128,7 +129,7 @@ class LiveCommand implements CommandStream {
       stream = await this.#connection.openStream("attachCommand", { ...started, ...offsets }, { signal: this.#signal });
     }
     throw failure("DAEMON_UNREACHABLE", "The daemon ended while the command ran", {
-      hint: "See what became of it with `cloche workspace logs ID`",
+      hint: [way`See what became of it with ${call("logsWorkspace", { workspace_id: input.workspace_id })}`],
     });
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isClocheError } from "../base/errors.ts";
-import type { ErrorDocument } from "../model/error-codes.ts";
+import type { WireError } from "../model/error-codes.ts";
 import type {
   CommandName,
   EventsName,
@@ -52,7 +52,7 @@ export async function followStream<Name extends StreamName>(
       else {
         const value = JSON.parse(payload.toString("utf8")) as unknown;
         if (type === FRAME.exit) return value as OperationResult<Name>;
-        if (type === FRAME.error) throw toClocheError(value as ErrorDocument);
+        if (type === FRAME.error) throw toClocheError(value as WireError);
         if (type === FRAME.event) await heard.event?.(value);
         else heard.started?.(value as OperationStart<CommandName>);
       }

@@ -1,6 +1,7 @@
 import type { ClientRequest } from "node:http";
 import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
+import { call, way } from "../model/hint.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { Shell } from "../model/shell.ts";
 import { cancelled, type DaemonConnection } from "./connection.ts";
@@ -114,8 +115,9 @@ class AttachedShell implements ShellStream {
       // What came was redacted, so its length tells no place in the output: the next daemon begins with the last screenful.
       this.#input = { ...this.#input, cursor: undefined };
     }
+    const { workspace_id, shell_id } = this.#input;
     throw failure("DAEMON_UNREACHABLE", "The daemon ended while the shell was attached", {
-      hint: "Attach to it again with `cloche workspace shell attach ID SHELL`",
+      hint: [way`Attach to it again with ${call("attachShell", { workspace_id, shell_id })}`],
     });
   }
 

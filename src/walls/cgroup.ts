@@ -96,11 +96,11 @@ export class Cgroups {
   }
 
   /** Makes the workspace's cgroups with their limits. */
-  create(workspaceId: string, limits: CgroupLimits, commandsApart = false): CgroupJoins {
+  create(sandboxName: string, limits: CgroupLimits, commandsApart = false): CgroupJoins {
     const joins = new Set<string>();
     let commands: string | undefined;
     for (const [controller, hierarchy] of this.#hierarchies) {
-      const directory = this.#directory(hierarchy, workspaceId);
+      const directory = this.#directory(hierarchy, sandboxName);
       this.#make(hierarchy, directory);
       joins.add(join(directory, JOIN_FILE[hierarchy.version]));
       if (controller !== "memory" || !commandsApart) writeLimit(controller, hierarchy.version, directory, limits);
@@ -110,9 +110,9 @@ export class Cgroups {
   }
 
   /** Host pids of every process in the workspace's cgroups. */
-  processes(workspaceId: string): number[] {
+  processes(sandboxName: string): number[] {
     const pids = new Set<number>();
-    for (const directory of [...this.#directories(workspaceId)].flatMap((path) => [path, join(path, COMMANDS)])) {
+    for (const directory of [...this.#directories(sandboxName)].flatMap((path) => [path, join(path, COMMANDS)])) {
       try {
         for (const line of readFileSync(join(directory, "cgroup.procs"), "latin1").split("\n"))
           if (line) pids.add(Number(line));
@@ -123,15 +123,15 @@ export class Cgroups {
     return [...pids];
   }
 
-  async remove(workspaceId: string): Promise<void> {
-    for (const directory of this.#directories(workspaceId)) {
+  async remove(sandboxName: string): Promise<void> {
+    for (const directory of this.#directories(sandboxName)) {
       await removeGroup(directory);
       removeUnused(dirname(directory));
     }
   }
 
-  #directories(workspaceId: string): Set<string> {
-    return new Set([...this.#hierarchies.values()].map((hierarchy) => this.#directory(hierarchy, workspaceId)));
+  #directories(sandboxName: string): Set<string> {
+    return new Set([...this.#hierarchies.values()].map((hierarchy) => this.#directory(hierarchy, sandboxName)));
   }
 
   #directory(hierarchy: Hierarchy, name: string): string {

@@ -1,5 +1,6 @@
 import { within } from "../base/deadline.ts";
 import { failure } from "../model/error-codes.ts";
+import { call, way } from "../model/hint.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 
 /** A call that needs the sandbox waits that long for it to be taken up. */
@@ -72,5 +73,7 @@ export class Adoptions {
 
 export const noAnswer = (workspaceId: string): Error =>
   failure("SANDBOX_LOST", `The guest program of workspace ${workspaceId} does not answer`, {
-    hint: "Try again; if it stays so, run `cloche workspace stop ID`, then `cloche workspace start ID`",
+    hint: [
+      way`Try again; if it stays so, run ${call("stopWorkspace", { workspace_id: null })}, then ${call("startWorkspace", { workspace_id: null })}`,
+    ],
   });

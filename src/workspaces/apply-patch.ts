@@ -1,5 +1,6 @@
 import { createTreeItem, type GuestFiles, type TreeChange } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
+import { call, way } from "../model/hint.ts";
 import type { PatchApplied } from "../model/files.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { fromByteText, quoted, type ByteText } from "../policy/byte-text.ts";
@@ -30,7 +31,7 @@ export async function applyPatch(
   // SECURITY: a line costs far more than its bytes (G-25)
   if (!hasFewLines(patch, MAX_PATCH_LINES)) {
     throw failure("PATCH_INVALID", `Cannot apply the patch: it has more than ${MAX_PATCH_LINES} lines`, {
-      hint: "Apply it in parts, or bring the files in with `cloche workspace sync push`",
+      hint: [way`Apply it in parts`, way`bring the files in with ${call("pushWorkspaceSync")}`],
     });
   }
   const patches = parsePatch(patch);

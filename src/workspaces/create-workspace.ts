@@ -5,6 +5,7 @@ import type { StoredSession, StoredWorkspace } from "../contracts/store.ts";
 import { type Config, DEFAULTS } from "../model/config.ts";
 import type { EventOf } from "../model/event.ts";
 import { failure } from "../model/error-codes.ts";
+import { argument, way } from "../model/hint.ts";
 import type { NetworkPolicy } from "../model/names.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { ReportProgress } from "../model/progress.ts";
@@ -147,7 +148,7 @@ export async function bringUp(
 export function checkNetworkPolicy(policy: NetworkPolicy): NetworkPolicy {
   if (policy !== "egress") return policy;
   throw failure("NETWORK_POLICY_UNSUPPORTED", 'Network policy "egress" has no gate to answer it', {
-    hint: "Use --network-policy off, or egress+published-ports to publish a service's ports",
+    hint: [way`Use ${argument("network_policy", "off")}`, way`egress+published-ports to publish a service's ports`],
   });
 }
 

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { errnoOf, messageOf } from "../base/errors.ts";
 import type { TreeItem } from "../guest/tree.ts";
 import { failure } from "../model/error-codes.ts";
+import { argument, way } from "../model/hint.ts";
 import type { DiskExported } from "../model/files.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -79,7 +80,7 @@ async function writeImage(items: AsyncIterable<TreeItem>, file: string, tree: st
       "NOT_SUPPORTED",
       `Cannot make an ext4 image: ${missing ? "mke2fs is not installed" : messageOf(error)}`,
       {
-        hint: missing ? "Install it: apt-get install e2fsprogs, or use --format tar" : "Use --format tar",
+        hint: [...(missing ? [way`Install it: apt-get install e2fsprogs`] : []), way`use ${argument("format", "tar")}`],
         cause: error,
       },
     );

@@ -5,6 +5,7 @@ import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import { fileTime } from "../base/file-time.ts";
 import { randomName } from "../base/ids.ts";
 import { failure } from "../model/error-codes.ts";
+import { argument, way } from "../model/hint.ts";
 import type { LinkPolicy } from "../model/files.ts";
 import type { ArtifactType } from "../model/names.ts";
 import { ExportLinks } from "./export-links.ts";
@@ -329,8 +330,11 @@ function leadsOut(path: string, target: string): Error {
     {
       hint:
         path === ""
-          ? "Export what the link leads to, or take the link as it is with --links keep"
-          : "Leave such links out with --links skip, or take them as they are with --links keep",
+          ? [way`Export what the link leads to`, way`take the link as it is with ${argument("links", "keep")}`]
+          : [
+              way`Leave such links out with ${argument("links", "skip")}`,
+              way`take them as they are with ${argument("links", "keep")}`,
+            ],
       details: { path: from, target: to },
     },
   );

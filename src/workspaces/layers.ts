@@ -6,6 +6,7 @@ import { removeTree } from "../base/remove-tree.ts";
 import type { Backend } from "../contracts/backend.ts";
 import type { Store } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
+import { call, way } from "../model/hint.ts";
 
 /** What a saved machine is called among the layers: the last of them, with everything that was written over the others. */
 const MACHINE_PREFIX = "mc-";
@@ -52,7 +53,9 @@ export class Layers {
   ): Promise<Result> {
     if (source.layers.length >= MAX_LAYERS) {
       throw failure("NOT_SUPPORTED", `Cannot save the workspace: it stands on ${MAX_LAYERS} snapshots already`, {
-        hint: "Export it with `cloche workspace export ID /workspace --output FOLDER` and create a new workspace from that folder",
+        hint: [
+          way`Export it with ${call("exportWorkspace", { workspace_id: null, path: "/workspace", output_path: "FOLDER" })} and create a new workspace from that folder`,
+        ],
       });
     }
     const copy = (target: string) => backend.copyLayer(source.directory, target, signal);

@@ -1,5 +1,6 @@
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
+import { argument, way } from "../model/hint.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { type CreateContext, blankWorkspace, bringUp, checkNetworkPolicy } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -23,7 +24,7 @@ export async function moveWorkspace(
   const { stored: parent } = from;
   if (input.seed_path !== undefined) {
     throw failure("INVALID_ARGUMENT", "A workspace is made from another workspace or from a seed, not from both", {
-      hint: "Leave out the seed (--seed-path), or the workspace (--from-workspace)",
+      hint: [way`Leave out the seed (${argument("seed_path")})`, way`the workspace (${argument("from_workspace")})`],
     });
   }
   const backend = getBackend(deps, input.backend ?? parent.backend);

@@ -2,6 +2,7 @@ import type { Backend } from "../contracts/backend.ts";
 import type { Rootfs } from "../contracts/environment.ts";
 import { DEFAULTS } from "../model/config.ts";
 import { failure } from "../model/error-codes.ts";
+import { call, way } from "../model/hint.ts";
 
 /** Refuses what a backend does not declare, before anything is made. */
 export function requireCapabilities(
@@ -16,7 +17,9 @@ export function requireCapabilities(
         hint:
           asked.from === undefined
             ? `Use another environment, such as ${DEFAULTS.machine_environment}`
-            : `Use another environment: \`cloche workspace create ${DEFAULTS.machine_environment} --from-workspace ${asked.from} --backend ${name}\``,
+            : [
+                way`Use another environment: ${call("createWorkspace", { environment: DEFAULTS.machine_environment, from_workspace: asked.from, backend: name })}`,
+              ],
       },
     );
   }

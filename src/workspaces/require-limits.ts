@@ -1,6 +1,7 @@
 import { cpus, totalmem } from "node:os";
 import type { Backend, WallLimits } from "../contracts/backend.ts";
 import { failure } from "../model/error-codes.ts";
+import { argument, way } from "../model/hint.ts";
 
 /** What limits are held against. */
 export interface HostSize {
@@ -28,7 +29,7 @@ export function requireLimits(
       "INVALID_ARGUMENT",
       `A workspace cannot have ${vcpuCount} processors: this host has ${host.processors}`,
       {
-        hint: `Give --vcpu-count (limits.vcpu_count in config.yaml) of ${host.processors} or less`,
+        hint: [way`Give ${argument("vcpu_count")} (limits.vcpu_count in config.yaml) of ${host.processors} or less`],
       },
     );
   }
@@ -37,13 +38,13 @@ export function requireLimits(
       "INVALID_ARGUMENT",
       `A workspace cannot have ${memMib} MiB of memory: this host has ${host.memMib} MiB`,
       {
-        hint: `Give --mem-mib (limits.mem_mib in config.yaml) of less than ${host.memMib}`,
+        hint: [way`Give ${argument("mem_mib")} (limits.mem_mib in config.yaml) of less than ${host.memMib}`],
       },
     );
   }
   if (memMib < smallestMemMib) {
     throw failure("INVALID_ARGUMENT", `${memMib} MiB of memory are too few for a machine of backend "${name}"`, {
-      hint: `Give --mem-mib (limits.mem_mib in config.yaml) of ${smallestMemMib} or more`,
+      hint: [way`Give ${argument("mem_mib")} (limits.mem_mib in config.yaml) of ${smallestMemMib} or more`],
     });
   }
 }

@@ -3,6 +3,7 @@ import type { Wall } from "../contracts/backend.ts";
 import type { StoredSecret, StoredWorkspace } from "../contracts/store.ts";
 import type { GuestFiles } from "../guest/files.ts";
 import type { ErrorCode } from "../model/error-codes.ts";
+import { call, COMMAND_LINES, hintWords, way } from "../model/hint.ts";
 import { AGENT, type ExecutionMode } from "../model/names.ts";
 import { LiveWorkspace } from "./live-workspace.ts";
 import { isSecretOf } from "./secret-digest.ts";
@@ -63,8 +64,9 @@ export async function recoverSecrets(
 export class ChangedSecret extends ClocheError {
   constructor(workspaceId: string, name: string) {
     const message = `Secret "${name}" was changed in the sandbox of workspace ${workspaceId}`;
-    const hint = "`cloche workspace start ID` starts it again with its files and without the secret";
-    super("SANDBOX_LOST" satisfies ErrorCode, message, hint);
+    const start = call("startWorkspace", { workspace_id: workspaceId });
+    const advice = [way`${start} starts it again with its files and without the secret`];
+    super("SANDBOX_LOST" satisfies ErrorCode, message, hintWords(advice, COMMAND_LINES), { advice });
   }
 }
 

@@ -25,7 +25,7 @@ export const sandboxDirectory = (
   home: string,
   { workspaceId, generation }: Pick<StoredWorkspace, "workspaceId" | "generation">,
 ): string => join(workspaceDirectory(home, workspaceId), `g${generation}`);
-export const wallName = ({ workspaceId, generation }: Pick<StoredWorkspace, "workspaceId" | "generation">): string =>
+export const sandboxName = ({ workspaceId, generation }: Pick<StoredWorkspace, "workspaceId" | "generation">): string =>
   `${workspaceId}-g${generation}`;
 
 /** Starts the sandbox of a workspace as it is recorded, and provisions it. On failure nothing of it runs; its folder stays. */
@@ -38,7 +38,7 @@ export async function startSandbox(
   const rootfs = await deps.environments.ensure(stored.environment, context);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const spec: WallSpec = {
-    workspaceId: wallName(stored),
+    sandboxName: sandboxName(stored),
     directory,
     rootfs,
     baseline: stored.baseline,
@@ -104,7 +104,7 @@ function rememberAbsent({ store }: Dependencies, { workspaceId, secrets }: Store
 
 /** Ends whatever runs of a workspace's sandbox, known or not; its files stay. */
 export async function haltSandbox(deps: Dependencies, stored: StoredWorkspace): Promise<void> {
-  await getBackend(deps, stored.backend).halt(wallName(stored), sandboxDirectory(deps.home, stored));
+  await getBackend(deps, stored.backend).halt(sandboxName(stored), sandboxDirectory(deps.home, stored));
 }
 
 /** Throws when one of a workspace's sandboxes cannot be removed now. */
@@ -118,7 +118,7 @@ export async function removeSandboxes(deps: Dependencies, stored: StoredWorkspac
   const backend = getBackend(deps, stored.backend);
   for (const generation of generations(deps.home, stored.workspaceId)) {
     const one = { workspaceId: stored.workspaceId, generation };
-    if (generation !== except) await backend.remove(wallName(one), sandboxDirectory(deps.home, one));
+    if (generation !== except) await backend.remove(sandboxName(one), sandboxDirectory(deps.home, one));
   }
   if (except === undefined) await removeFolder(workspaceDirectory(deps.home, stored.workspaceId));
 }

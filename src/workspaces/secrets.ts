@@ -1,4 +1,5 @@
 import { constants } from "node:fs";
+import type { Hint } from "../base/hint.ts";
 import { ClocheError, errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import { isInside, NotExact, openExact } from "../base/exact-path.ts";
 import { readOpenFile, readPlainFile } from "../base/read-plain-file.ts";
@@ -49,10 +50,11 @@ export const hasAny = (variables: Readonly<Record<string, string>>): boolean => 
 /** The same error without the values. */
 export function redactError(error: unknown, redactor: Redactor): unknown {
   if (redactor.isEmpty || !isClocheError(error)) return error;
-  const { code, message, hint, details, cause } = error;
+  const { code, message, hint, advice, details, cause } = error;
   const clean = details && (redactValue(details, redactor) as Record<string, unknown>);
   return new ClocheError(code, redactor.text(message), redactor.text(hint), {
     cause,
+    advice: advice && (redactValue(advice, redactor) as Hint),
     ...(clean && { details: clean }),
   });
 }

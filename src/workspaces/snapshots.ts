@@ -1,5 +1,6 @@
 import type { StoredSnapshot, StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
+import { argument, way } from "../model/hint.ts";
 import type { Snapshot, SnapshotDeleted, SnapshotList, SnapshotMade } from "../model/snapshot.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { isLive } from "./layers.ts";
@@ -50,7 +51,7 @@ function machineSaver(deps: Dependencies, stored: StoredWorkspace): (target: str
   const { wall, state } = stored;
   if (!backend.capabilities.liveSnapshots || !backend.saveMachine) {
     throw failure("NOT_SUPPORTED", `Backend "${backend.name}" cannot save running processes`, {
-      hint: "Leave out --live to save the files, or create the workspace with --backend vm",
+      hint: [way`Leave out ${argument("live")} to save the files`, way`create the workspace on the backend vm`],
     });
   }
   if (state !== "started" || !wall) throw notRunning(stored);

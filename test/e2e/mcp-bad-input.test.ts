@@ -66,7 +66,7 @@ describe("a call that is wrong is told what is wrong, and the server goes on", (
       const error = await client.fails("snapshot_create", { workspace_id: id, snapshot_name: "up", live: true });
       expect(error).toMatchObject({
         code: "NOT_SUPPORTED",
-        hint: "Leave out live to save the files, or create the workspace with backend vm",
+        hint: "Leave out live to save the files, or create the workspace on the backend vm",
       });
       expect(await client.call("snapshot_list", { workspace_id: id })).toMatchObject({ count: 1 });
     });

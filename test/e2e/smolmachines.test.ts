@@ -79,7 +79,7 @@ describe("a smolvm that does not do its part", () => {
       });
       for (const name of ["root", "baseline"]) mkdirSync(join(directory, name));
       const spec = {
-        workspaceId: "ws-hanging-g1",
+        sandboxName: "ws-hanging-g1",
         directory,
         rootfs: { name: "empty", digest: "0", root: join(directory, "root"), hostPaths: [], coveredPaths: [] },
         baseline: join(directory, "baseline"),
@@ -93,7 +93,7 @@ describe("a smolvm that does not do its part", () => {
         failing("BACKEND_UNAVAILABLE", '"smolvm machine start" did not end within 5 seconds'),
       );
       smolvm.misbehave({});
-      await backend.remove(spec.workspaceId, directory);
+      await backend.remove(spec.sandboxName, directory);
     } finally {
       process.env = env;
     }

@@ -51,7 +51,7 @@ export class LayeredWalls implements AsyncDisposable {
     const limits = { vcpuCount: 1, memMib: 256, pids: 256, diskMib: undefined };
     const rootfs = { name: "test", digest: "", root: this.#root, hostPaths: ["/usr"], coveredPaths: [] };
     const spec = {
-      workspaceId: id,
+      sandboxName: id,
       directory,
       rootfs,
       baseline: this.baseline,

@@ -17,6 +17,7 @@ import {
   CONTRACT_VARIABLES,
 } from "../../src/model/contract.ts";
 import { ERROR_CODES } from "../../src/model/error-codes.ts";
+import { OPERATIONS } from "../../src/model/operations.ts";
 import { MODE_NAMES, PROFILE_NAMES, PROFILES } from "../../src/mcp/profiles.ts";
 import { TOOLS } from "../../src/mcp/tool-registry.ts";
 import { Cloche } from "../../src/sdk/cloche.ts";
@@ -93,6 +94,12 @@ it("the contract and the MCP server have the same tools, profiles and modes, and
   for (const [name, tool] of Object.entries(TOOLS)) expect(tool.name).toBe(name);
   const files = await readdir(join(root, "src/mcp/tools"));
   expect(files.toSorted()).toEqual(CONTRACT_MCP_TOOLS.map((name) => `${name.replaceAll("_", "-")}.ts`).toSorted());
+});
+
+it("the command that an operation's row names is one of the contract's", () => {
+  const named = Object.values(OPERATIONS).flatMap(({ cli }) => (cli === null ? [] : [cli]));
+  expect(named.filter((words) => !Object.hasOwn(CONTRACT_COMMANDS, words))).toEqual([]);
+  expect(named.length).toBeGreaterThan(40);
 });
 
 it("the contract and the source name the same environment variables", async () => {

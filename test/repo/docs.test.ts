@@ -6,7 +6,7 @@ import { GLOBAL_OPTIONS } from "../../src/cli/option-spec.ts";
 import { parseArguments, splitAtDashes } from "../../src/cli/parse-arguments.ts";
 import { COMMAND_TREE } from "../../src/cli/registry.ts";
 import { resolveCommand } from "../../src/cli/resolve-command.ts";
-import { ERROR_CODES } from "../../src/model/error-codes.ts";
+import { defaultHint, ERROR_CODES, type ErrorCode } from "../../src/model/error-codes.ts";
 import { Cloche } from "../../src/sdk/cloche.ts";
 import { renderCliPage } from "./cli-page.ts";
 import { renderErrorsPage } from "./errors-page.ts";
@@ -37,8 +37,8 @@ const mentions: readonly Example[] = [
   ...pages.flatMap((page) =>
     findCodeSpans(readProjectFile(page)).map(({ text, line }) => ({ place: `${page}:${line}`, text })),
   ),
-  ...Object.entries(ERROR_CODES).flatMap(([code, { hint }]) =>
-    findCodeSpans(hint).map(({ text }) => ({ place: code, text })),
+  ...(Object.keys(ERROR_CODES) as ErrorCode[]).flatMap((code) =>
+    findCodeSpans(defaultHint(code)).map(({ text }) => ({ place: code, text })),
   ),
 ].flatMap(({ place, text }) => shellCommands(text).map((words) => ({ place, words })));
 

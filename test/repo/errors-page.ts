@@ -1,4 +1,4 @@
-import { ERROR_CODES } from "../../src/model/error-codes.ts";
+import { defaultHint, ERROR_CODES, type ErrorCode } from "../../src/model/error-codes.ts";
 
 const HEAD = `# Errors
 
@@ -29,7 +29,8 @@ The hint in the table is the one used where nothing better is known. Codes are m
 /** `docs/errors.md` as it has to be. */
 export function renderErrorsPage(): string {
   const rows = Object.entries(ERROR_CODES).map(
-    ([code, { exit, status, hint }]) => `| \`${code}\` | ${exit} | ${status} | ${hint.replaceAll("|", "\\|")} |`,
+    ([code, { exit, status }]) =>
+      `| \`${code}\` | ${exit} | ${status} | ${defaultHint(code as ErrorCode).replaceAll("|", "\\|")} |`,
   );
   return `${HEAD}${rows.join("\n")}\n`;
 }

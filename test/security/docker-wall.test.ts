@@ -151,7 +151,7 @@ describe("G-21 run by a user other than root", () => {
     mkdirSync(directory);
     const limits = { vcpuCount: 1, memMib: 256, pids: 64, diskMib: undefined };
     const spec = {
-      workspaceId: "ws-0123456789-g1",
+      sandboxName: "ws-0123456789-g1",
       directory,
       rootfs,
       baseline: join(folder, "base"),
@@ -173,7 +173,7 @@ describe("G-21 run by a user other than root", () => {
       client.close();
       await wall.stop();
     } finally {
-      await backend.remove(spec.workspaceId, directory);
+      await backend.remove(spec.sandboxName, directory);
       expect(await engine.leftovers()).toEqual([]);
       await removeTree(folder);
     }

@@ -114,24 +114,24 @@ export class ContainerBackend implements Backend {
     return copyLayer(writableLayer(directory), target, this.#idMap, signal);
   }
 
-  async halt(workspaceId: string, directory: string): Promise<void> {
+  async halt(sandboxName: string, directory: string): Promise<void> {
     const outer = recordedProcess(directory);
     if (outer) await new WallProcess(outer, []).kill();
     // Whatever else is in its cgroups, such as a guest whose outer process was killed.
-    for (const pid of this.#cgroups.processes(workspaceId)) {
+    for (const pid of this.#cgroups.processes(sandboxName)) {
       const identity = identifyProcess(pid);
       if (identity) await new WallProcess(identity, []).kill();
     }
-    await this.#cgroups.remove(workspaceId);
+    await this.#cgroups.remove(sandboxName);
   }
 
-  async remove(workspaceId: string, directory: string): Promise<void> {
-    await this.halt(workspaceId, directory);
+  async remove(sandboxName: string, directory: string): Promise<void> {
+    await this.halt(sandboxName, directory);
     await removeTree(directory);
   }
 
   #launcherArguments(spec: WallSpec, commandsApart: boolean): string[] {
-    const { joins, commands } = this.#cgroups.create(spec.workspaceId, spec.limits, commandsApart);
+    const { joins, commands } = this.#cgroups.create(spec.sandboxName, spec.limits, commandsApart);
     // prettier-ignore
     return [
       "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", GUEST_PROGRAM, ...idMapArguments(this.#idMap),

@@ -5,7 +5,7 @@ import type { GuestClient } from "../../guest/client.ts";
 import { connectGuest } from "../../walls/guest-socket.ts";
 import type { WallProcess } from "./wall-process.ts";
 
-export interface ContainerRecord extends WallRecord {
+export interface ContainerRecord extends WallRecord, ProcessIdentity {
   readonly inner: readonly ProcessIdentity[];
   /** Relative to the workspace's folder. */
   readonly socket: string;

@@ -34,7 +34,7 @@ export const canInheritDescriptors = (runtime: string): boolean => !needsDoor(ru
 
 /** The argument vector of an OCI runtime, run by `cloche-guest wall` as root of its user namespace. Its state ends with the stage. */
 export function ociArguments(spec: WallSpec, runtime: string): string[] {
-  const id = spec.workspaceId;
+  const id = spec.sandboxName;
   const run = ["run", "--bundle", `${STAGE}/bundle`];
   if (needsDoor(runtime)) {
     return [

@@ -12,7 +12,7 @@ interface Config extends Record<string, unknown> {
 
 function config(): Config {
   const spec = {
-    workspaceId: "ws-1-g1",
+    sandboxName: "ws-1-g1",
     directory: "/h/g1",
     rootfs: { name: "e", digest: "d", root: "/r", hostPaths: ["/usr", "/opt"], coveredPaths: [] },
     baseline: "/b",

@@ -109,12 +109,12 @@ export class DockerBackend implements Backend {
   }
 
   async start(asked: WallSpec, signal: AbortSignal | undefined): Promise<Wall> {
-    const { directory, workspaceId, ociRuntime } = asked;
+    const { directory, sandboxName, ociRuntime } = asked;
     // One that was stopped is in the engine that it was made in.
     const known = readEngineRecord(directory);
     const { engine, info } = await this.#engines.get(known?.address, signal);
     const spec = { ...asked, ociRuntime: ociRuntime && registeredRuntime(info, ociRuntime) };
-    const name = containerName(this.#home, workspaceId);
+    const name = containerName(this.#home, sandboxName);
     this.#starting.add(directory);
     try {
       await this.#images.ensure(engine, spec.rootfs, { signal, progress: spec.progress });
@@ -150,7 +150,7 @@ export class DockerBackend implements Backend {
     return copyLayer(writableLayer(directory), target, this.#idMap, signal);
   }
 
-  async halt(_workspaceId: string, directory: string): Promise<void> {
+  async halt(_sandboxName: string, directory: string): Promise<void> {
     const record = readEngineRecord(directory);
     if (!record) return;
     const { address, name, process } = record;
@@ -166,14 +166,14 @@ export class DockerBackend implements Backend {
     await orRemoveFailure(record.name, DockerEngine.at(record.address, this.#env).ping());
   }
 
-  async remove(workspaceId: string, directory: string): Promise<void> {
+  async remove(sandboxName: string, directory: string): Promise<void> {
     const record = readEngineRecord(directory);
-    await this.halt(workspaceId, directory);
+    await this.halt(sandboxName, directory);
     if (record) {
       const volumes = volumeNames(record.name, mountedFolders(directory) ?? []);
       await removeFromEngine(DockerEngine.at(record.address, this.#env), record.name, volumes);
     }
-    removeLinks(this.#links(containerName(this.#home, workspaceId)));
+    removeLinks(this.#links(containerName(this.#home, sandboxName)));
     await removeTree(directory);
   }
 
@@ -202,7 +202,7 @@ export class DockerBackend implements Backend {
     { name, folders, isKnown, commandsApart }: ContainerChoices,
     signal: AbortSignal | undefined,
   ): Promise<string> {
-    const labels = containerLabels(this.#home, spec.workspaceId, spec.directory);
+    const labels = containerLabels(this.#home, spec.sandboxName, spec.directory);
     const image = this.#images.reference(spec.rootfs);
     const hostFolders = folders.map(({ target }) => target);
     const [idMap, links] = [this.#idMap, this.#links(name)];
@@ -227,7 +227,7 @@ export class DockerBackend implements Backend {
   async #greet(
     engine: DockerEngine,
     container: string,
-    { workspaceId, directory, rootfs, ociRuntime }: WallSpec,
+    { sandboxName, directory, rootfs, ociRuntime }: WallSpec,
     signal: AbortSignal | undefined,
   ): Promise<Wall> {
     const socket = join(doorFolder(directory), GUEST_SOCKET);
@@ -247,7 +247,7 @@ export class DockerBackend implements Backend {
       );
     }
     const { address } = engine.endpoint;
-    writeEngineRecord(directory, { address, name: containerName(this.#home, workspaceId), process });
+    writeEngineRecord(directory, { address, name: containerName(this.#home, sandboxName), process });
     await restoreNameFiles(first, rootfs.root, ociRuntime);
     const record: DockerRecord = { kind: "docker", ...process, address, container: state.Id };
     return new DockerWall(directory, record, { engine, first });

@@ -1,12 +1,13 @@
 import { join } from "node:path";
-import { isProcessAlive, signalProcess } from "../../base/process-identity.ts";
+import { isProcessAlive, type ProcessIdentity, signalProcess } from "../../base/process-identity.ts";
 import type { Wall, WallRecord } from "../../contracts/backend.ts";
 import { DockerEngine } from "../../docker-engine/engine.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { connectGuest } from "../../walls/guest-socket.ts";
 import { GUEST_SOCKET, doorFolder } from "./container-config.ts";
 
-export interface DockerRecord extends WallRecord {
+/** With the container's first process, as this host has it. */
+export interface DockerRecord extends WallRecord, ProcessIdentity {
   /** Of the engine, as in `DOCKER_HOST`. */
   readonly address: string;
   /** Id of the container. */

@@ -12,13 +12,13 @@ export const homeId = (home: string): string => createHash("sha256").update(home
 /** Names of the containers and volumes of a home begin with it. */
 export const namePrefix = (home: string): string => `cloche-${homeId(home)}-`;
 
-export const containerName = (home: string, workspaceId: string): string => `${namePrefix(home)}${workspaceId}`;
+export const containerName = (home: string, sandboxName: string): string => `${namePrefix(home)}${sandboxName}`;
 
 export const homeLabels = (home: string): Labels => ({ [HOME]: homeId(home) });
 
-export const containerLabels = (home: string, workspaceId: string, directory: string): Labels => ({
+export const containerLabels = (home: string, sandboxName: string, directory: string): Labels => ({
   ...homeLabels(home),
-  [WORKSPACE]: workspaceId,
+  [WORKSPACE]: sandboxName,
   [DIRECTORY]: directory,
 });
 

@@ -30,7 +30,7 @@ import { type MachineRecord, readMachineRecord, writeMachineRecord } from "./mac
 import { GUEST_SOCKET, Machine, hostSocket } from "./machine.ts";
 import { Smolvm } from "./smolvm.ts";
 import { bareArguments, createArguments, deleteArguments, startArguments } from "./smolvm-arguments.ts";
-import { SmolmachinesWall } from "./smolmachines-wall.ts";
+import { type SmolmachinesRecord, SmolmachinesWall } from "./smolmachines-wall.ts";
 
 /** The longest name of a unix socket. */
 const MAX_SOCKET_BYTES = 107;
@@ -125,7 +125,7 @@ export class SmolmachinesBackend implements Backend {
       await machine.copyProgram(signal);
       await machine.fill([spec.baseline, ...spec.layers], this.#idMap, signal);
       const first = await machine.lodge(signal);
-      const wallRecord: WallRecord = { kind: "smolvm", ...identity };
+      const wallRecord: SmolmachinesRecord = { kind: "smolvm", ...identity };
       return new SmolmachinesWall(directory, wallRecord, machine, first);
     } catch (error) {
       await machine.stop().catch(() => undefined); // why it did not start says more
@@ -135,8 +135,9 @@ export class SmolmachinesBackend implements Backend {
 
   async adopt(directory: string, record: WallRecord): Promise<Wall | undefined> {
     const machine = await readMachineRecord(directory);
-    if (!machine || !isProcessAlive(record)) return undefined;
-    return new SmolmachinesWall(directory, record, new Machine(this.#smolvm, directory, machine));
+    const known = record as SmolmachinesRecord;
+    if (!machine || !isProcessAlive(known)) return undefined;
+    return new SmolmachinesWall(directory, known, new Machine(this.#smolvm, directory, machine));
   }
 
   async copyLayer(directory: string, target: string, signal: AbortSignal | undefined): Promise<number> {
@@ -156,12 +157,12 @@ export class SmolmachinesBackend implements Backend {
     }
   }
 
-  async halt(_workspaceId: string, directory: string): Promise<void> {
+  async halt(_sandboxName: string, directory: string): Promise<void> {
     const record = await readMachineRecord(directory);
     if (record) await new Machine(this.#smolvm, directory, record).stop();
   }
 
-  async remove(_workspaceId: string, directory: string): Promise<void> {
+  async remove(_sandboxName: string, directory: string): Promise<void> {
     const record = await readMachineRecord(directory);
     if (record) await new Machine(this.#smolvm, directory, record).delete();
     await removeTree(directory);
@@ -202,7 +203,7 @@ export class SmolmachinesBackend implements Backend {
 
   /** The machine is noted before it is made, so that a later daemon finds it whatever happens. */
   async #create(spec: WallSpec, signal: AbortSignal | undefined): Promise<MachineRecord> {
-    const { directory, workspaceId, limits, layers, hostname } = spec;
+    const { directory, sandboxName, limits, layers, hostname } = spec;
     const host = hostSocket(directory);
     if (Buffer.byteLength(host) > MAX_SOCKET_BYTES) {
       throw failure("SANDBOX_START_FAILED", `The path "${host}" is too long for a socket`, {
@@ -211,12 +212,12 @@ export class SmolmachinesBackend implements Backend {
     }
     const image =
       spec.rootfs.machineFile ?? (await this.#images.ensure(spec.rootfs, { signal, progress: spec.progress }));
-    const name = `${this.#namePrefix}${workspaceId}`;
+    const name = `${this.#namePrefix}${sandboxName}`;
     const record = { name, hostname, memMib: limits.memMib, layers: layers.length, filled: false };
     await writeMachineRecord(directory, record);
     const { vcpuCount, memMib } = limits;
     const socket = { guest: GUEST_SOCKET, host };
-    const labels = { ...this.#labels(workspaceId), [IMAGE_LABEL]: spec.rootfs.digest };
+    const labels = { ...this.#labels(sandboxName), [IMAGE_LABEL]: spec.rootfs.digest };
     await this.#smolvm.run(createArguments({ name, image, vcpuCount, memMib, labels, socket }), {
       deadlineMs: this.#smolvm.deadlines.copyMs, // it may copy the image
       signal,
@@ -233,7 +234,7 @@ export class SmolmachinesBackend implements Backend {
     }
   }
 
-  #labels(workspaceId: string): Record<string, string> {
-    return { [HOME_LABEL]: this.#homeId, [WORKSPACE_LABEL]: workspaceId };
+  #labels(sandboxName: string): Record<string, string> {
+    return { [HOME_LABEL]: this.#homeId, [WORKSPACE_LABEL]: sandboxName };
   }
 }

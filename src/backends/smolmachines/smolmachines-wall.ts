@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isClocheError } from "../../base/errors.ts";
-import { isProcessAlive } from "../../base/process-identity.ts";
+import { isProcessAlive, type ProcessIdentity } from "../../base/process-identity.ts";
 import type { Wall, WallRecord } from "../../contracts/backend.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { connectGuest } from "../../walls/guest-socket.ts";
@@ -8,14 +8,17 @@ import { type Machine, hostSocket } from "./machine.ts";
 
 const LOOK_AGAIN_MS = 20;
 
+/** With the process that the machine is on this host. */
+export interface SmolmachinesRecord extends WallRecord, ProcessIdentity {}
+
 export class SmolmachinesWall implements Wall {
-  readonly record: WallRecord;
+  readonly record: SmolmachinesRecord;
   readonly #directory: string;
   readonly #machine: Machine;
   /** The connection that proved that the guest answers; the first caller gets it. */
   #first: GuestClient | undefined;
 
-  constructor(directory: string, record: WallRecord, machine: Machine, first?: GuestClient) {
+  constructor(directory: string, record: SmolmachinesRecord, machine: Machine, first?: GuestClient) {
     this.record = record;
     this.#directory = directory;
     this.#machine = machine;

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { failure } from "../../model/error-codes.ts";
+import { argument, way } from "../../model/hint.ts";
 import { NO_USER_NAMESPACES } from "../../walls/user-namespaces.ts";
 
 /** The words of an emulator, which prints what its machine's console does, without what only a terminal understands. */
@@ -23,13 +24,13 @@ export function machineFailure(said: string): Error {
   if (/[Cc]annot allocate memory|cannot set up guest memory/.test(text)) {
     return failure("SANDBOX_START_FAILED", `Cannot start the machine: the host has too little memory (${reason})`, {
       ...options,
-      hint: "Give the workspace less with --mem-mib, or stop others",
+      hint: [way`Give the workspace less with ${argument("mem_mib")}`, way`stop others`],
     });
   }
   if (/phys-bits too low|[Rr]am size too large|maximum RAM/.test(text)) {
     return failure("SANDBOX_START_FAILED", `Cannot start the machine: no machine has that much memory (${reason})`, {
       ...options,
-      hint: "Give the workspace less with --mem-mib",
+      hint: [way`Give the workspace less with ${argument("mem_mib")}`],
     });
   }
   if (/cannot run \S*qemu|cloche-guest.*ENOENT/.test(text)) {

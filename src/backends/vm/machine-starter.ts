@@ -38,7 +38,7 @@ export interface Tools {
 }
 
 /** What a machine is told of itself. */
-type MachineNames = Pick<WallSpec, "workspaceId" | "hostname" | "layers"> & {
+type MachineNames = Pick<WallSpec, "sandboxName" | "hostname" | "layers"> & {
   readonly seed: string | undefined;
   readonly signal: AbortSignal | undefined;
 };
@@ -104,7 +104,7 @@ export class MachineStarter {
       return await this.#start(spec, signal);
     } catch (error) {
       if (!(error instanceof PrunedMeanwhile)) throw error;
-      this.#log.info("the cache was cleaned up meanwhile, so once more", { workspace: spec.workspaceId });
+      this.#log.info("the cache was cleaned up meanwhile, so once more", { workspace: spec.sandboxName });
       return await this.#start(spec, signal);
     }
   }
@@ -123,7 +123,7 @@ export class MachineStarter {
 
   /** A machine that only looks at a disk: it has no workspace of its own. */
   async startToLook(tools: Tools, frozen: Frozen, folder: MachineFolder, signal?: AbortSignal): Promise<Thawed> {
-    const names = { workspaceId: folder.path, hostname: "cloche-look", seed: undefined, layers: [], signal };
+    const names = { sandboxName: folder.path, hostname: "cloche-look", seed: undefined, layers: [], signal };
     return await thaw(await this.#options(tools, frozen, folder, names));
   }
 
@@ -205,7 +205,7 @@ export class MachineStarter {
   }
 
   async #spareOptions(tools: Tools, frozen: Frozen, place: MachineFolder, signal: AbortSignal): Promise<ThawOptions> {
-    const names = { workspaceId: place.path, hostname: undefined, layers: [], seed: undefined, signal };
+    const names = { sandboxName: place.path, hostname: undefined, layers: [], seed: undefined, signal };
     return await this.#options(tools, frozen, place, names);
   }
 
@@ -215,7 +215,7 @@ export class MachineStarter {
     folder: MachineFolder,
     names: Omit<MachineNames, "hostname"> & { readonly hostname: string | undefined },
   ): Promise<ThawOptions> {
-    const { workspaceId: name, hostname, layers, seed, signal } = names;
+    const { sandboxName: name, hostname, layers, seed, signal } = names;
     const { qemu, boot } = tools;
     const common = { qemu: qemu.program, boot, idMap: this.#idMap, empty: await this.#images.empty() };
     return { ...common, frozen, folder, name, hostname, layers, seed, signal };

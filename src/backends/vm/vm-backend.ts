@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { removeTree } from "../../base/remove-tree.ts";
+import type { ProcessIdentity } from "../../base/process-identity.ts";
 import type {
   Backend,
   BackendProbe,
@@ -38,7 +39,7 @@ const LIMITS: readonly LimitHealth[] = [
 ];
 
 /** What the store keeps beside the emulator's identity: enough to save the machine. */
-interface VmRecord extends WallRecord {
+interface VmRecord extends WallRecord, ProcessIdentity {
   readonly memory: string;
   readonly environment: string;
   readonly seed?: string | undefined;
@@ -100,7 +101,7 @@ export class VmBackend implements Backend {
   }
 
   adopt(directory: string, record: WallRecord): Promise<Wall | undefined> {
-    const process = new MachineProcess(record);
+    const process = new MachineProcess(record as VmRecord);
     return Promise.resolve(process.alive() ? new VmWall(record, process, this.#portsOf(directory)) : undefined);
   }
 
@@ -122,7 +123,7 @@ export class VmBackend implements Backend {
     await this.#starter.forget(saved);
   }
 
-  async halt(_workspaceId: string, directory: string): Promise<void> {
+  async halt(_sandboxName: string, directory: string): Promise<void> {
     for (const folder of [directory, join(directory, "look")]) {
       const machine = recordedMachine(join(folder, "machine"));
       if (machine) await shutDown(machine, this.#portsOf(folder));
@@ -130,7 +131,7 @@ export class VmBackend implements Backend {
     }
   }
 
-  async remove(_workspaceId: string, directory: string): Promise<void> {
+  async remove(_sandboxName: string, directory: string): Promise<void> {
     for (const folder of [directory, join(directory, "look")]) {
       await recordedMachine(join(folder, "machine"))?.kill();
       this.#ports.delete(folder);

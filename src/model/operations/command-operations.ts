@@ -10,6 +10,7 @@ export const commandOperations = {
     repeatable: false,
     activity: "recorded",
     lane: "light",
+    cli: "workspace exec",
     mcp: { tool: "workspace_exec", profile: "core", reach: "workspace" },
   },
   streamWorkspace: {
@@ -30,6 +31,7 @@ export const commandOperations = {
     repeatable: false,
     activity: "recorded",
     lane: "light",
+    cli: null,
     mcp: null,
   },
   /** Joins a command that is still running, from absolute output offsets on: how a client goes on after the daemon's death. */
@@ -48,6 +50,7 @@ export const commandOperations = {
     repeatable: true,
     activity: "recorded",
     lane: "light",
+    cli: null,
     mcp: null,
   },
   signalCommand: {
@@ -62,6 +65,7 @@ export const commandOperations = {
     repeatable: false,
     activity: "none",
     lane: "light",
+    cli: null,
     mcp: null,
   },
   resizeCommand: {
@@ -72,6 +76,7 @@ export const commandOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: null,
     mcp: null,
   },
   logsWorkspace: {
@@ -82,6 +87,7 @@ export const commandOperations = {
     repeatable: true,
     activity: "none",
     lane: "heavy",
+    cli: "workspace logs",
     mcp: { tool: "workspace_logs", profile: "core", reach: "workspace" },
   },
 } as const satisfies Record<string, Operation>;

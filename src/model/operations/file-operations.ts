@@ -32,6 +32,7 @@ export const fileOperations = {
     repeatable: true,
     activity: "none",
     lane: "heavy",
+    cli: "workspace file list",
     mcp: { tool: "workspace_file_list", profile: "core", reach: "workspace" },
   },
   readWorkspaceFile: {
@@ -42,6 +43,7 @@ export const fileOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "workspace file read",
     mcp: { tool: "workspace_file_read", profile: "core", reach: "workspace" },
   },
   writeWorkspaceFile: {
@@ -58,6 +60,7 @@ export const fileOperations = {
     repeatable: true,
     activity: "done",
     lane: "light",
+    cli: "workspace file write",
     mcp: { tool: "workspace_file_write", profile: "core", reach: "workspace" },
   },
   applyWorkspacePatch: {
@@ -68,6 +71,7 @@ export const fileOperations = {
     repeatable: false,
     activity: "done",
     lane: "heavy",
+    cli: "workspace patch apply",
     mcp: { tool: "workspace_patch_apply", profile: "core", reach: "workspace" },
   },
   pushWorkspaceSync: {
@@ -84,6 +88,7 @@ export const fileOperations = {
     repeatable: false,
     activity: "done",
     lane: "moving",
+    cli: "workspace sync push",
     mcp: { tool: "workspace_sync_push", profile: "core", reach: "decided" },
   },
   diffWorkspace: {
@@ -94,6 +99,7 @@ export const fileOperations = {
     repeatable: true,
     activity: "none",
     lane: "heavy",
+    cli: "workspace diff",
     mcp: { tool: "workspace_diff", profile: "core", reach: "workspace" },
   },
   exportWorkspace: {
@@ -111,6 +117,7 @@ export const fileOperations = {
     repeatable: false,
     activity: "done",
     lane: "moving",
+    cli: "workspace export",
     mcp: { tool: "workspace_export", profile: "core", reach: "decided" },
   },
   // Of a stopped workspace
@@ -122,6 +129,7 @@ export const fileOperations = {
     repeatable: true,
     activity: "none",
     lane: "heavy",
+    cli: "workspace disk list",
     mcp: { tool: "workspace_disk_list", profile: "full", reach: "workspace" },
   },
   readWorkspaceDisk: {
@@ -132,6 +140,7 @@ export const fileOperations = {
     repeatable: true,
     activity: "none",
     lane: "heavy",
+    cli: "workspace disk read",
     mcp: { tool: "workspace_disk_read", profile: "full", reach: "workspace" },
   },
   exportWorkspaceDisk: {
@@ -148,6 +157,7 @@ export const fileOperations = {
     repeatable: false,
     activity: "none",
     lane: "moving",
+    cli: "workspace disk export",
     mcp: { tool: "workspace_disk_export", profile: "full", reach: "decided" },
   },
 } as const satisfies Record<string, Operation>;

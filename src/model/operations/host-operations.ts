@@ -12,6 +12,7 @@ export const hostOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "env list",
     mcp: null,
   },
   /** `build_network`: where steps of others build it, they may use the network. */
@@ -24,6 +25,7 @@ export const hostOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "env pull",
     mcp: null,
   },
   inspectEnvironment: {
@@ -34,6 +36,7 @@ export const hostOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "env inspect",
     mcp: null,
   },
   pruneEnvironments: {
@@ -48,6 +51,7 @@ export const hostOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "env prune",
     mcp: null,
   },
   prepare: {
@@ -58,6 +62,7 @@ export const hostOperations = {
     repeatable: false,
     activity: "none",
     lane: "light",
+    cli: "prepare",
     mcp: null,
   },
   doctor: {
@@ -68,6 +73,7 @@ export const hostOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "doctor",
     mcp: null,
   },
   daemonStatus: {
@@ -78,6 +84,7 @@ export const hostOperations = {
     repeatable: true,
     activity: "none",
     lane: "always",
+    cli: "daemon status",
     mcp: null,
   },
   stopDaemon: {
@@ -88,6 +95,7 @@ export const hostOperations = {
     repeatable: true,
     activity: "none",
     lane: "always",
+    cli: "daemon stop",
     mcp: null,
   },
 } as const satisfies Record<string, Operation>;

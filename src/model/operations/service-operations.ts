@@ -17,6 +17,7 @@ export const serviceOperations = {
     repeatable: false,
     activity: "done",
     lane: "light",
+    cli: "workspace service start",
     mcp: { tool: "service_start", profile: "full", reach: "decided" },
   },
   listServices: {
@@ -27,6 +28,7 @@ export const serviceOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "workspace service list",
     mcp: { tool: "service_list", profile: "full", reach: "workspace" },
   },
   statusService: {
@@ -37,6 +39,7 @@ export const serviceOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "workspace service status",
     mcp: { tool: "service_status", profile: "full", reach: "workspace" },
   },
   logsService: {
@@ -52,6 +55,7 @@ export const serviceOperations = {
     repeatable: true,
     activity: "none",
     lane: "heavy",
+    cli: "workspace service logs",
     mcp: { tool: "service_logs", profile: "full", reach: "workspace" },
   },
   stopService: {
@@ -62,6 +66,7 @@ export const serviceOperations = {
     repeatable: false,
     activity: "done",
     lane: "light",
+    cli: "workspace service stop",
     mcp: { tool: "service_stop", profile: "full", reach: "workspace" },
   },
 } as const satisfies Record<string, Operation>;

@@ -17,6 +17,7 @@ export const shellOperations = {
     repeatable: false,
     activity: "done",
     lane: "light",
+    cli: "workspace shell open",
     mcp: { tool: "shell_open", profile: "full", reach: "workspace" },
   },
   readShell: {
@@ -34,6 +35,7 @@ export const shellOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "workspace shell read",
     mcp: { tool: "shell_read", profile: "full", reach: "workspace" },
   },
   writeShell: {
@@ -45,6 +47,7 @@ export const shellOperations = {
     repeatable: false,
     activity: "done",
     lane: "light",
+    cli: "workspace shell write",
     mcp: { tool: "shell_write", profile: "full", reach: "workspace" },
   },
   signalShell: {
@@ -56,6 +59,7 @@ export const shellOperations = {
     repeatable: false,
     activity: "done",
     lane: "light",
+    cli: "workspace shell signal",
     mcp: { tool: "shell_signal", profile: "full", reach: "workspace" },
   },
   resizeShell: {
@@ -66,6 +70,7 @@ export const shellOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "workspace shell resize",
     mcp: { tool: "shell_resize", profile: "full", reach: "workspace" },
   },
   closeShell: {
@@ -76,6 +81,7 @@ export const shellOperations = {
     repeatable: false,
     activity: "done",
     lane: "light",
+    cli: "workspace shell close",
     mcp: { tool: "shell_close", profile: "full", reach: "workspace" },
   },
   /** What is typed goes in, the terminal's output comes out as `stdout` frames. */
@@ -90,6 +96,7 @@ export const shellOperations = {
     repeatable: true,
     activity: "done",
     lane: "light",
+    cli: "workspace shell attach",
     mcp: null,
   },
 } as const satisfies Record<string, Operation>;

@@ -12,6 +12,7 @@ export const snapshotOperations = {
     repeatable: false,
     activity: "done",
     lane: "making",
+    cli: "workspace snapshot create",
     mcp: { tool: "snapshot_create", profile: "full", reach: "workspace" },
   },
   listSnapshots: {
@@ -22,6 +23,7 @@ export const snapshotOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "workspace snapshot list",
     mcp: { tool: "snapshot_list", profile: "full", reach: "workspace" },
   },
   deleteSnapshot: {
@@ -32,6 +34,7 @@ export const snapshotOperations = {
     repeatable: false,
     activity: "none",
     lane: "light",
+    cli: "workspace snapshot delete",
     mcp: { tool: "snapshot_delete", profile: "full", reach: "workspace" },
   },
   resetWorkspace: {
@@ -42,6 +45,7 @@ export const snapshotOperations = {
     repeatable: false,
     activity: "recorded",
     lane: "making",
+    cli: "workspace reset",
     mcp: { tool: "workspace_reset", profile: "core", reach: "workspace" },
   },
   /** Without a snapshot: from the workspace as it is now. */
@@ -54,6 +58,7 @@ export const snapshotOperations = {
     repeatable: false,
     activity: "none",
     lane: "making",
+    cli: "workspace fork",
     mcp: { tool: "workspace_fork", profile: "full", reach: "decided" },
   },
 } as const satisfies Record<string, Operation>;

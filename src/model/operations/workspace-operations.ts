@@ -30,6 +30,7 @@ export const workspaceOperations = {
     repeatable: false,
     activity: "recorded",
     lane: "making",
+    cli: "workspace create",
     mcp: { tool: "workspace_create", profile: "core", reach: "decided" },
   },
   listWorkspaces: {
@@ -40,6 +41,7 @@ export const workspaceOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "workspace list",
     mcp: { tool: "workspace_list", profile: "core", reach: "decided" },
   },
   updateWorkspace: {
@@ -56,6 +58,7 @@ export const workspaceOperations = {
     repeatable: true,
     activity: "recorded",
     lane: "light",
+    cli: "workspace update",
     mcp: { tool: "workspace_update", profile: "core", reach: "decided" },
   },
   statusWorkspace: {
@@ -66,6 +69,7 @@ export const workspaceOperations = {
     repeatable: true,
     activity: "none",
     lane: "light",
+    cli: "workspace status",
     mcp: { tool: "workspace_status", profile: "core", reach: "workspace" },
   },
   summarizeWorkspace: {
@@ -76,6 +80,7 @@ export const workspaceOperations = {
     repeatable: true,
     activity: "none",
     lane: "heavy",
+    cli: "workspace summary",
     mcp: { tool: "workspace_summary", profile: "core", reach: "workspace" },
   },
   deleteWorkspace: {
@@ -86,6 +91,7 @@ export const workspaceOperations = {
     repeatable: false,
     activity: "none",
     lane: "always",
+    cli: "workspace delete",
     mcp: { tool: "workspace_delete", profile: "core", reach: "workspace" },
   },
   stopWorkspace: {
@@ -96,6 +102,7 @@ export const workspaceOperations = {
     repeatable: false,
     activity: "recorded",
     lane: "always",
+    cli: "workspace stop",
     mcp: { tool: "workspace_stop", profile: "full", reach: "workspace" },
   },
   startWorkspace: {
@@ -106,6 +113,7 @@ export const workspaceOperations = {
     repeatable: false,
     activity: "recorded",
     lane: "making",
+    cli: "workspace start",
     mcp: { tool: "workspace_start", profile: "full", reach: "workspace" },
   },
 } as const satisfies Record<string, Operation>;

@@ -1,4 +1,5 @@
 import { failure } from "../../model/error-codes.ts";
+import { call, way } from "../../model/hint.ts";
 import { type NetworkPolicy, WORKSPACE_ROOT } from "../../model/names.ts";
 import type { OperationInput } from "../../model/operations.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../../policy/workspace-path.ts";
@@ -30,7 +31,9 @@ export function planService(
       "NETWORK_POLICY_UNSUPPORTED",
       `A workspace with network policy "${networkPolicy}" publishes no ports`,
       {
-        hint: `The policy is chosen at creation; a copy of this workspace that has it: \`cloche workspace create --from-workspace ${live.workspaceId} --network-policy ${PUBLISHING_POLICY}\``,
+        hint: [
+          way`The policy is chosen at creation; a copy of this workspace that has it: ${call("createWorkspace", { from_workspace: live.workspaceId, network_policy: PUBLISHING_POLICY })}`,
+        ],
       },
     );
   }

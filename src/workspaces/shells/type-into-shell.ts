@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import type { GuestProcess } from "../../guest/process.ts";
 import { failure } from "../../model/error-codes.ts";
+import { call, way } from "../../model/hint.ts";
 import type { OperationInput } from "../../model/operations.ts";
 import { joinShell, type FoundShell } from "./find-shell.ts";
 
@@ -37,7 +38,7 @@ export async function typeIntoShell(found: FoundShell, data: Buffer): Promise<vo
     "WORKSPACE_BUSY",
     `What runs in shell "${found.stored.shellId}" took ${taken} of ${data.length} bytes`,
     {
-      hint: "Wait until it reads its input, or end it with `cloche workspace shell signal`",
+      hint: [way`Wait until it reads its input`, way`end it with ${call("signalShell")}`],
       details: { bytes_written: taken },
     },
   );

@@ -147,7 +147,7 @@ export class ServiceSandbox implements AsyncDisposable {
   }
 
   #newLive(secrets: Record<string, string>): LiveWorkspace {
-    const record: WallRecord = { kind: "test", pid: 0, startTicks: "0" };
+    const record: WallRecord = { kind: "test" };
     const wall: Wall = {
       record,
       connect: async () => await GuestClient.connect(await this.#socket()),

@@ -1,0 +1,19 @@
+import type { z } from "zod";
+import { COMMAND_LINES, type HintStyle } from "../model/hint.ts";
+import { isOperation, OPERATIONS } from "../model/operations.ts";
+import type { Tool } from "./tool.ts";
+
+/** How a hint of the wire is said to who called that tool: other tools by their names, arguments as that tool has them. What it does not take is not advised. */
+export const toolStyle = ({ input: { shape } }: Tool): HintStyle => ({
+  call(advised) {
+    const { operation } = advised;
+    const mcp = isOperation(operation) ? OPERATIONS[operation].mcp : null;
+    return mcp ? `\`${mcp.tool}\`` : COMMAND_LINES.call(advised);
+  },
+  argument({ argument, value }) {
+    const schema = (shape as Readonly<Record<string, z.ZodType | undefined>>)[argument];
+    if (schema === undefined) return undefined;
+    if (value === undefined) return argument;
+    return schema.safeParse(value).success ? `${argument} ${JSON.stringify(value)}` : undefined;
+  },
+});
