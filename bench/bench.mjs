@@ -11,6 +11,7 @@ import { startPeers } from "./peers/peers.mjs";
 import { measureCreate } from "./rows/create.mjs";
 import { measureDiff } from "./rows/diff.mjs";
 import { measureDocker } from "./rows/docker.mjs";
+import { measureEvents } from "./rows/events.mjs";
 import { measureExec } from "./rows/exec.mjs";
 import { measureFiles } from "./rows/files.mjs";
 import { measureIdle } from "./rows/idle.mjs";
@@ -46,6 +47,7 @@ const MEASUREMENTS = {
   diff: measureDiff,
   files: measureFiles,
   shell: measureShell,
+  events: measureEvents,
   mcp: measureMcp,
   version: measureVersion,
 };

@@ -21,6 +21,7 @@ export const ROW_NAMES = /** @type {const} */ ([
   "diff",
   "files",
   "shell",
+  "events",
   "mcp",
   "version",
 ]);
