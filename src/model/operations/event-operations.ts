@@ -23,6 +23,7 @@ export const eventOperations = {
     repeatable: true,
     activity: "none",
     lane: "watching",
+    cli: "events",
     mcp: null,
   },
 } as const satisfies Record<string, Operation>;
