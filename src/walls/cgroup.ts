@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
-import { accessSync, constants, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { errnoOf, messageOf } from "../base/errors.ts";
 import type { LimitHealth } from "../model/health.ts";
@@ -139,7 +149,7 @@ export class Cgroups {
   }
 
   #make(hierarchy: Hierarchy, directory: string): void {
-    mkdirSync(dirname(directory), { recursive: true });
+    if (mkdirSync(dirname(directory), { recursive: true }) !== undefined) setWeight(dirname(directory));
     if (hierarchy.version === 2)
       writeFileSync(
         join(dirname(directory), "cgroup.subtree_control"),
@@ -151,6 +161,19 @@ export class Cgroups {
       if (errnoOf(error) !== "EEXIST") throw error;
     }
   }
+}
+
+/** What one process of the host weighs, and the most that can be set, in each version. */
+const WEIGHTS = [
+  { file: "cpu.shares", one: 1024, most: 262_144 },
+  { file: "cpu.weight", one: 100, most: 10_000 },
+] as const;
+
+/** All sandboxes of an installation together weigh as much as a process on each processor: otherwise one busy process of the host would take half of the host from them. */
+function setWeight(group: string): void {
+  for (const { file, one, most } of WEIGHTS)
+    if (existsSync(join(group, file)))
+      writeFileSync(join(group, file), String(Math.min(one * availableParallelism(), most)));
 }
 
 /** A process that has ended leaves its cgroup a moment later, which nothing tells; until then the kernel answers EBUSY. */
