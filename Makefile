@@ -40,9 +40,9 @@ demo: build ## Show the main job: a sandbox, a failing test, a fix, a diff, two 
 	@node dist/cli/main.js demo
 
 check: build ## Types, lint and format
+	@node_modules/.bin/prettier --check --log-level warn .
 	@node_modules/.bin/tsc -p tsconfig.json
 	@node_modules/.bin/eslint .
-	@node_modules/.bin/prettier --check --log-level warn .
 
 test: ## Set up what the tests need, check, and run them all
 	@scripts/setup --tests

@@ -233,9 +233,11 @@ export class Player implements AsyncDisposable {
     const below = path === "" ? whole : picturesBelow(whole, path);
     const output = this.#new("export");
     const closed = hasClosed(below) || (path !== "" && hasClosed(new Map([["", whole.get(path) as Seen]])));
-    await agree(!closed, this.#sdk.exportWorkspace(this.#id, utf8(path) || ".", { output_path: output, links: "keep" }), [
-      "FILE_FAILED",
-    ]);
+    await agree(
+      !closed,
+      this.#sdk.exportWorkspace(this.#id, utf8(path) || ".", { output_path: output, links: "keep" }),
+      ["FILE_FAILED"],
+    );
     if (closed) return;
     tell(`the export of "${path}"`, differences(exported(below), lookAt(output, "root")));
     await removeModel(output);
