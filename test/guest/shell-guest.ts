@@ -9,6 +9,7 @@ import type { StoredShell } from "../../src/contracts/store.ts";
 import { GuestClient } from "../../src/guest/client.ts";
 import { guestProgram } from "../../src/walls/guest-program.ts";
 import type { Dependencies } from "../../src/workspaces/dependencies.ts";
+import { ToldEvents } from "../helpers/told-events.ts";
 import { LiveWorkspace } from "../../src/workspaces/live-workspace.ts";
 import { Secrets } from "../../src/workspaces/secrets.ts";
 import { Shells } from "../../src/workspaces/shells/shells.ts";
@@ -33,7 +34,10 @@ exec chroot "$1/root" /cloche-guest init --no-keeper --socket /door/socket --wor
 export class ShellGuest implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "cloche-shell-test-"));
   readonly records = new Map<string, StoredShell>();
-  readonly deps: Dependencies = { store: memoryStore(this.records) } as unknown as Dependencies;
+  readonly deps: Dependencies = {
+    store: memoryStore(this.records),
+    events: new ToldEvents(),
+  } as unknown as Dependencies;
   readonly shells = new Shells(this.deps);
   readonly #clients: GuestClient[] = [];
   #child: ChildProcess | undefined;
@@ -104,4 +108,5 @@ const memoryStore = (records: Map<string, StoredShell>) => ({
   findShell: (_: string, shellId: string) => records.get(shellId),
   listShells: () => [...records.values()],
   deleteShell: (_: string, shellId: string) => void records.delete(shellId),
+  transaction: <Result>(body: () => Result): Result => body(),
 });
