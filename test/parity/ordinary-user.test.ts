@@ -56,7 +56,7 @@ describe("parity: an ordinary user", () => {
   it("vm: where user namespaces are forbidden, nothing starts, and doctor and create say how to allow them", async () => {
     const script = `trap '$CLOCHE daemon stop > /dev/null 2>&1' EXIT
       $CLOCHE doctor --json | tr -d '\\n'; echo
-      $CLOCHE workspace create debian:12 --backend vm --json | tr -d '\\n'; echo; ls c/workspaces | wc -l`;
+      $CLOCHE workspace create debian:12 --backend vm --json | tr -d '\\n'; echo; ls c/workspaces 2>/dev/null | wc -l`;
     const { stdout, stderr } = await runAsUser(script, { cache, userNamespaces: false });
     const [doctor = "", create = "", folders] = stdout.trim().split("\n");
     const why = expect.stringContaining("user namespaces") as string;
