@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createColours } from "../../src/cli/colour.ts";
+import { createColours } from "../../src/cli/output/colour.ts";
 import { formatHelp, helpDocument, type HelpDocument } from "../../src/cli/help.ts";
 import { COMMAND_TREE } from "../../src/cli/registry.ts";
 import {

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { formatFiles } from "../file-table.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { formatFiles } from "../results/file-table.ts";
 
 export const command = defineCommand({
   words: ["workspace", "file", "list"],
