@@ -7,7 +7,7 @@ import { descriptorLimit } from "../base/descriptor-limit.ts";
 import type { Log } from "../base/log.ts";
 import type { Places } from "../base/paths.ts";
 
-export interface McpDoorOptions {
+export interface McpListenerOptions {
   readonly program: string;
   readonly places: Places;
   readonly log: Log;
@@ -32,8 +32,8 @@ interface Connection {
 }
 
 /** A port on loopback; undefined when there is none to have. */
-export async function openMcpDoor(options: McpDoorOptions): Promise<McpDoor | undefined> {
-  // What comes in is for the process behind the door: not one byte is read here.
+export async function openMcpListener(options: McpListenerOptions): Promise<McpListener | undefined> {
+  // What comes in is for the process behind the listener: not one byte is read here.
   const server = createServer({ pauseOnConnect: true });
   try {
     // SECURITY: nobody on another machine can connect (G-18)
@@ -43,18 +43,18 @@ export async function openMcpDoor(options: McpDoorOptions): Promise<McpDoor | un
     options.log.warn("no MCP over HTTP", { error: messageOf(error) });
     return undefined;
   }
-  return new McpDoor(options, server);
+  return new McpListener(options, server);
 }
 
 /**
  * Where MCP over HTTP comes in. The port is held here, so that its address is known and costs nothing; a process of its own serves it, started by the first
  * client. So whatever a stranger sends is read by a process that can do what a client can, and whose end is not the daemon's.
  */
-export class McpDoor {
+export class McpListener {
   readonly url: string;
   /** SECURITY: told on the private socket only, and to the process by a message: never in a file, an argument or an environment (G-18) */
   readonly token = randomBytes(32).toString("base64url");
-  readonly #options: McpDoorOptions;
+  readonly #options: McpListenerOptions;
   readonly #server: Server;
   readonly #port: number;
   /** In the hands of the process. */
@@ -67,7 +67,7 @@ export class McpDoor {
   #child: ChildProcess | undefined;
   #active = false;
 
-  constructor(options: McpDoorOptions, server: Server) {
+  constructor(options: McpListenerOptions, server: Server) {
     this.#options = options;
     this.#server = server;
     this.#port = (server.address() as AddressInfo).port;

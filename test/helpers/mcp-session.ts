@@ -5,8 +5,8 @@ import type { Installation } from "./installation.ts";
 import { type Answer, McpClient, type ToolAnswer } from "./mcp-client.ts";
 import { endpointOf, HttpSession } from "./mcp-http.ts";
 
-export const DOORS = ["stdio", "http", "embedded"] as const;
-export type Door = (typeof DOORS)[number];
+export const TRANSPORTS = ["stdio", "http", "embedded"] as const;
+export type Transport = (typeof TRANSPORTS)[number];
 
 /** A session with the MCP server, whichever way it is reached. */
 export class McpSession implements AsyncDisposable {
@@ -18,8 +18,8 @@ export class McpSession implements AsyncDisposable {
     this.#close = close;
   }
 
-  static async open(door: Door, at: Installation, options: ServerOptions = {}): Promise<McpSession> {
-    const open = { stdio: openStdio, http: openHttp, embedded: openEmbedded }[door];
+  static async open(transport: Transport, at: Installation, options: ServerOptions = {}): Promise<McpSession> {
+    const open = { stdio: openStdio, http: openHttp, embedded: openEmbedded }[transport];
     const { ask, close } = await open(at, options);
     return new McpSession(ask, close);
   }
