@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Weighs 36 where the guest program weighs 1024. */
+/* The kernel's scheduler gives a command of this niceness a weight of 36. The guest program has 1024. */
 #define COMMAND_NICE 15
 
 #define LAST_CAPABILITY 63

@@ -39,7 +39,7 @@ export async function openShell(
     state: "running",
     exitCode: null,
   } as const;
-  // Before the spawn: a process without a record would be nobody's.
+  // Before the spawn: the next daemon could not find a process that has no record.
   deps.store.putShell(live.workspaceId, stored);
   try {
     const process = guest.spawn({
