@@ -173,7 +173,7 @@ export class SpareMachines {
     return undefined;
   }
 
-  /** Whoever leaves before it is made leaves it to us. */
+  /** Waits for a machine that is being made. When the caller gives up first, the machine is ended here once it is made. */
   #awaitMade(made: Promise<Spare | undefined>, signal: AbortSignal | undefined): Promise<Spare | undefined> {
     return new Promise((done, fail) => {
       const stopListening = onAbort(signal, () => fail(failure("CANCELLED", "Starting the machine was cancelled")));

@@ -78,7 +78,7 @@ async function untilPrompt(process: GuestProcess): Promise<GuestExit | undefined
   const output = process.output();
   try {
     const { done } = await output.next();
-    // No exit either when it was the patience that ended.
+    // The output also ends when the time is up. Then the shell still runs and there is no exit.
     return done ? await process.exit.catch(() => undefined) : undefined;
   } finally {
     clearTimeout(timer);
