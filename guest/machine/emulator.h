@@ -1,4 +1,4 @@
-/* Starts the emulator of a machine without the privileges of who runs cloche. */
+/* Starts the emulator of a machine without the privileges of the user who runs cloche. */
 #ifndef CLOCHE_EMULATOR_H
 #define CLOCHE_EMULATOR_H
 
