@@ -21,7 +21,7 @@ package: build ## Build what the package has besides: the guest program for othe
 	@scripts/setup --package
 	@$(MAKE) --no-print-directory -s $(ALL_GUESTS)
 
-build/guest/%/SHA256SUMS: $(wildcard guest/*.c guest/*.h guest/*/*.c) guest/Makefile
+build/guest/%/SHA256SUMS: $(wildcard guest/*.c guest/*.h guest/*/*.c guest/*/*.h) guest/Makefile
 	@echo "Building the guest program for $*" >&2
 	@$(MAKE) --no-print-directory -j2 -C guest ARCH=$*
 	@touch $@

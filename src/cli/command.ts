@@ -1,9 +1,9 @@
 import type { ReportProgress } from "../model/progress.ts";
 import type { Cloche } from "../sdk/cloche.ts";
-import type { Colours } from "./colour.ts";
+import type { Colours } from "./output/colour.ts";
 import type { CliIo } from "./io.ts";
-import type { OptionSpecs, PositionalSpec, Values } from "./option-spec.ts";
-import type { Layout } from "./table.ts";
+import type { OptionSpecs, PositionalSpec, Values } from "./arguments/option-spec.ts";
+import type { Layout } from "./output/table.ts";
 
 /** What can be typed and in which order, without what happens then. */
 export interface CommandShape<Specs extends OptionSpecs = OptionSpecs> {

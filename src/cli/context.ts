@@ -1,14 +1,14 @@
 import type { Cloche } from "../sdk/cloche.ts";
-import { createColours, wantsColour } from "./colour.ts";
+import { createColours, wantsColour } from "./output/colour.ts";
 import type { CommandTree, Context } from "./command.ts";
-import { escapeName, formatJson, guardScreen } from "./escape.ts";
-import { createInterruption } from "./interruption.ts";
+import { escapeName, formatJson, guardScreen } from "./output/escape.ts";
+import { createInterruption } from "./terminal/interruption.ts";
 import type { CliIo } from "./io.ts";
-import type { OptionSpecs, Values } from "./option-spec.ts";
-import type { ParsedArguments } from "./parse-arguments.ts";
-import { reportTo } from "./progress.ts";
-import { terminalSize } from "./terminal-size.ts";
-import { writeAll } from "./write-all.ts";
+import type { OptionSpecs, Values } from "./arguments/option-spec.ts";
+import type { ParsedArguments } from "./arguments/parse-arguments.ts";
+import { reportTo } from "./output/progress.ts";
+import { terminalSize } from "./terminal/terminal-size.ts";
+import { writeAll } from "./output/write-all.ts";
 
 export interface OpenContext {
   readonly context: Context;

@@ -1,11 +1,11 @@
-import type { Colours } from "./colour.ts";
+import type { Colours } from "./output/colour.ts";
 import type { Command, CommandTree } from "./command.ts";
 import { childrenOf, findCommand, findGroup } from "./command-tree.ts";
-import { GLOBAL_OPTIONS, type OptionSpec, type OptionSpecs } from "./option-spec.ts";
+import { GLOBAL_OPTIONS, type OptionSpec, type OptionSpecs } from "./arguments/option-spec.ts";
 import type { OutputStream } from "./io.ts";
-import { formatPairs } from "./table.ts";
-import { terminalSize } from "./terminal-size.ts";
-import { hangText, wrapText } from "./wrap-text.ts";
+import { formatPairs } from "./output/table.ts";
+import { terminalSize } from "./terminal/terminal-size.ts";
+import { hangText, wrapText } from "./output/wrap-text.ts";
 
 /** The help of a command or a group as data; `--help --json` prints it, and a test compares it with the contract. */
 export interface HelpDocument {

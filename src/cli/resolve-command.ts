@@ -1,7 +1,7 @@
 import type { CommandEntry, CommandTree } from "./command.ts";
 import { childrenOf, findCommand, findGroup } from "./command-tree.ts";
-import { GLOBAL_OPTIONS } from "./option-spec.ts";
-import { unknownName, usageError } from "./usage-error.ts";
+import { GLOBAL_OPTIONS } from "./arguments/option-spec.ts";
+import { unknownName, usageError } from "./arguments/usage-error.ts";
 
 export type Resolution =
   | { readonly kind: "command"; readonly entry: CommandEntry; readonly rest: readonly string[] }

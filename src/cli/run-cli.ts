@@ -1,13 +1,13 @@
 import { errnoOf } from "../base/errors.ts";
-import { BROKEN_PIPE_EXIT } from "./broken-pipe.ts";
+import { BROKEN_PIPE_EXIT } from "./output/broken-pipe.ts";
 import { openContext } from "./context.ts";
-import { exitCodeOf, reportError } from "./error-output.ts";
+import { exitCodeOf, reportError } from "./output/error-output.ts";
 import type { CliIo } from "./io.ts";
-import { nameOption } from "./name-option.ts";
-import { parseArguments, splitAtDashes } from "./parse-arguments.ts";
+import { nameOption } from "./arguments/name-option.ts";
+import { parseArguments, splitAtDashes } from "./arguments/parse-arguments.ts";
 import { COMMAND_TREE } from "./registry.ts";
 import { missingCommand, resolveCommand } from "./resolve-command.ts";
-import { writeAll } from "./write-all.ts";
+import { writeAll } from "./output/write-all.ts";
 
 /** One call of the program, from its words to its exit code. Never throws. */
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
@@ -51,7 +51,7 @@ async function dispatch(args: readonly string[], io: CliIo): Promise<number> {
 async function showHelp(words: readonly string[], json: boolean, io: CliIo): Promise<number> {
   const { helpDocument, formatHelp, helpWidth } = await import("./help.ts");
   const document = await helpDocument(COMMAND_TREE, words);
-  const { createColours, wantsColour } = await import("./colour.ts");
+  const { createColours, wantsColour } = await import("./output/colour.ts");
   await writeAll(
     io.stdout,
     json

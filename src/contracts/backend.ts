@@ -151,6 +151,6 @@ export interface Backend {
   prune?(keep: PruneKeep): Promise<Removed[]>;
   /** Before the first verb of a daemon: ends what an earlier one kept for itself. */
   recover?(): Promise<void>;
-  /** With the daemon: lets go of what is nobody's; sandboxes go on. */
+  /** Called when the daemon ends. Ends what belongs to no workspace; sandboxes go on. */
   close?(): Promise<void>;
 }

@@ -96,7 +96,7 @@ export class CallLines implements Answer {
       void this.#serve(line);
       return;
     }
-    // SECURITY: who asks on without taking the answers is not heard before he has (G-25)
+    // SECURITY: a client that does not take its answers is not read from until it does (G-25)
     if (this.#call.isAnswered && !this.#next) {
       this.#next = line;
       this.#socket.pause();

@@ -133,7 +133,7 @@ export class Connections<Socket extends Peer = Peer> {
     this.#held.set(socket, held);
   }
 
-  /** Ends the first that is so, else the last resort. */
+  /** Ends the first connection for which `isSo` holds, or `lastResort` when there is none. */
   #end(isSo: (socket: Socket, held: Held) => boolean, lastResort: Socket): void {
     let chosen = lastResort;
     for (const [socket, held] of this.#held) {

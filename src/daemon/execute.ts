@@ -3,7 +3,7 @@ import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import { placesFrom } from "../base/paths.ts";
 import { failure, toErrorDocument } from "../model/error-codes.ts";
 import type { Compose } from "./composition.ts";
-import { startDaemonHere, type Daemon, type Doors } from "./run-daemon.ts";
+import { startDaemonHere, type Daemon, type Endpoints } from "./run-daemon.ts";
 import { describeError } from "./to-failure.ts";
 
 /** `EX_TEMPFAIL`: another daemon is there; whoever started this one uses that. */
@@ -12,12 +12,16 @@ const DEFAULT_IDLE_SECONDS = 60;
 const HARMLESS: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET", "EMFILE", "ENFILE"]);
 
 /** The daemon as a process. Says `ready` or an error document on stdout, one line, and nothing else ever. */
-export async function executeDaemon(args: readonly string[], compose: Compose, doors: Doors = {}): Promise<void> {
+export async function executeDaemon(
+  args: readonly string[],
+  compose: Compose,
+  endpoints: Endpoints = {},
+): Promise<void> {
   // Whoever waits for that line may be gone.
   process.stdout.on("error", () => undefined);
   let daemon: Daemon | "held";
   try {
-    daemon = await startDaemonHere({ ...parseOptions(args), ...doors }, compose);
+    daemon = await startDaemonHere({ ...parseOptions(args), ...endpoints }, compose);
   } catch (error) {
     const told = isClocheError(error) ? error : failure("INTERNAL", `Cannot start the daemon: ${messageOf(error)}`);
     process.stderr.write(`${describeError(error)}\n`);

@@ -38,7 +38,7 @@ export async function checkHealth(
         guarded_system: guardedSystem ?? false,
       };
       const hint = probe.hint ?? (await environmentHint(deps, backend));
-      // One that does not work cannot tell whether it would emulate.
+      // A backend that does not work here cannot say whether it would emulate.
       const usual = await defaultLimits(probe.available ? backend : { isMachine: backend.isMachine === true }, config);
       const default_limits = { vcpu_count: usual.vcpuCount, mem_mib: usual.memMib, pids: usual.pids };
       return { name, ...probe, hint, limits: [...limits], default_limits, capabilities };

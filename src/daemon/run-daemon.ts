@@ -15,7 +15,7 @@ import type { DaemonHandlers } from "./handlers.ts";
 import { IdleTimer } from "./idle-timer.ts";
 import { InFlight } from "./in-flight.ts";
 import { openLogFile } from "./log-file.ts";
-import { openMcpDoor, type McpDoor } from "./mcp-door.ts";
+import { openMcpListener, type McpListener } from "./mcp-listener.ts";
 import { createApiServer, type ApiServer } from "./server.ts";
 import { listenPrivately } from "./socket.ts";
 import { describeError } from "./to-failure.ts";
@@ -25,12 +25,12 @@ const STOP_GRACE_MS = 3000;
 const LAST_ANSWER_MS = 1000;
 
 /** Ways in beside the socket. */
-export interface Doors {
+export interface Endpoints {
   /** The program that serves MCP over HTTP, to be run when its first client comes; without it there is no such endpoint. */
   readonly mcpProgram?: string;
 }
 
-export interface DaemonOptions extends Doors {
+export interface DaemonOptions extends Endpoints {
   readonly places: Places;
   readonly idleSeconds: number;
   readonly logLevel: string | undefined;
@@ -100,7 +100,7 @@ class DaemonLife implements Daemon {
   readonly #asking = new Set<AbortSignal>();
   #composition: Composition | undefined;
   #api: ApiServer | undefined;
-  #mcp: McpDoor | undefined;
+  #mcp: McpListener | undefined;
   #stopping: Promise<void> | undefined;
   #end!: () => void;
 
@@ -130,7 +130,7 @@ class DaemonLife implements Daemon {
     this.#composition = composition;
     const { mcpProgram: program, places } = this.#options;
     if (program !== undefined) {
-      this.#mcp = await openMcpDoor({ program, places, log: this.log, onChange: () => this.changed() });
+      this.#mcp = await openMcpListener({ program, places, log: this.log, onChange: () => this.changed() });
     }
     this.log.info("daemon listens", { pid: process.pid, version, home });
     this.changed();

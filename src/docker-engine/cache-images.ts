@@ -34,7 +34,7 @@ export interface PruneImagesOptions {
 
 /**
  * The images of one cache in an engine, named `REPOSITORY:NAME-DIGEST-KIND-CACHE`. Caches may share an engine, and the same digest may be of other files in each:
- * none uses or removes an image of another. What has no label of a cache is nobody's here, and stays.
+ * none uses or removes an image of another. An image without the label of a cache is not ours, and stays.
  */
 export class CacheImages {
   readonly repository: string;

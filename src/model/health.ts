@@ -43,7 +43,7 @@ export interface BackendCapabilityNames {
 export interface Health {
   /** Whether the default backend works. */
   healthy: boolean;
-  /** The backend of whoever names none. */
+  /** The backend of a workspace whose creation names none. */
   default_backend: string;
   version: string;
   home: string;

@@ -1,5 +1,4 @@
 import type { ClientRequest } from "node:http";
-import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import { call, way } from "../model/hint.ts";
 import type { CommandStarted, ExecResult } from "../model/exec.ts";
@@ -7,13 +6,8 @@ import type { OperationInput } from "../model/operations.ts";
 import { cancelled, type DaemonConnection } from "./connection.ts";
 import { deferred } from "./deferred.ts";
 import { followStream, type OpenedStream } from "./follow-stream.ts";
+import { LiveStream, MAX_SILENT_DAEMONS } from "./live-stream.ts";
 import type { CommandSignal, CommandStream, OutputChunk } from "./options.ts";
-import { OutputQueue } from "./output-queue.ts";
-
-/** As much output as may wait for its reader in this process. */
-const HELD_OUTPUT_BYTES = 1024 * 1024;
-/** Daemons in a row that end without having sent anything. */
-const MAX_SILENT_DAEMONS = 3;
 
 export function openCommandStream(
   connection: DaemonConnection,
@@ -27,25 +21,20 @@ class LiveCommand implements CommandStream {
   readonly sequence: Promise<number>;
   readonly result: Promise<ExecResult>;
   readonly #connection: DaemonConnection;
-  readonly #own = new AbortController();
-  readonly #signal: AbortSignal;
-  readonly #queue = new OutputQueue(HELD_OUTPUT_BYTES);
+  readonly #live: LiveStream;
   readonly #started = deferred<CommandStarted>();
   /** The body of the request that carries standard input, once the daemon listens to it. */
   readonly #input: { body: Promise<ClientRequest>; lost: boolean } | undefined;
   readonly #received = { stdout: 0, stderr: 0 };
-  #ended = false;
 
   constructor(connection: DaemonConnection, input: OperationInput<"streamWorkspace">, signal: AbortSignal | undefined) {
     this.#connection = connection;
-    this.#signal = signal === undefined ? this.#own.signal : AbortSignal.any([signal, this.#own.signal]);
-    onAbort(this.#signal, () => this.#queue.drop());
+    this.#live = new LiveStream(signal);
     const body = deferred<ClientRequest>();
     this.#input = input.stdin === true ? { body: body.promise, lost: false } : undefined;
     this.sequence = this.#started.promise.then((started) => started.sequence);
     this.result = this.#run(input, this.#input && body.resolve).finally(() => {
-      this.#ended = true;
-      this.#queue.end();
+      this.#live.end();
       // Standard input may still be open; nobody reads it any more.
       void this.#input?.body.then((request) => request.destroy()).catch(() => undefined);
     });
@@ -59,7 +48,7 @@ class LiveCommand implements CommandStream {
   }
 
   output(): AsyncIterable<OutputChunk> {
-    return this.#queue.read();
+    return this.#live.queue.read();
   }
 
   async write(data: Uint8Array | string): Promise<void> {
@@ -67,12 +56,7 @@ class LiveCommand implements CommandStream {
     if (this.#input.lost) {
       throw failure("DAEMON_UNREACHABLE", "Standard input was cut off: the daemon ended while the command ran");
     }
-    const body = await this.#input.body;
-    await new Promise<void>((resolve) => {
-      // A command that ended does not want the rest, like a closed pipe: `result` tells how it went.
-      if (this.#ended || body.destroyed) resolve();
-      else body.write(data, () => resolve());
-    });
+    await this.#live.write(await this.#input.body, data);
   }
 
   endInput(): void {
@@ -91,9 +75,7 @@ class LiveCommand implements CommandStream {
   }
 
   async close(): Promise<void> {
-    if (!this.#ended) this.#own.abort();
-    this.#queue.drop();
-    await this.result.catch(() => undefined);
+    await this.#live.close(this.result);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -110,7 +92,7 @@ class LiveCommand implements CommandStream {
     let stream: OpenedStream<"streamWorkspace" | "attachCommand"> = await this.#connection.openStream(
       "streamWorkspace",
       input,
-      { signal: this.#signal, onTaken },
+      { signal: this.#live.signal, onTaken },
     );
     let started: CommandStarted | undefined;
     for (let silent = 0; silent < MAX_SILENT_DAEMONS; silent++) {
@@ -121,12 +103,16 @@ class LiveCommand implements CommandStream {
       });
       request.body?.destroy();
       if (result !== undefined) return result;
-      if (this.#signal.aborted) throw cancelled(this.#signal);
+      if (this.#live.signal.aborted) throw cancelled(this.#live.signal);
       if (started === undefined) break;
       if (this.#input) this.#input.lost = true;
       if (this.#received.stdout + this.#received.stderr > before) silent = 0;
       const offsets = { stdout_offset: this.#received.stdout, stderr_offset: this.#received.stderr };
-      stream = await this.#connection.openStream("attachCommand", { ...started, ...offsets }, { signal: this.#signal });
+      stream = await this.#connection.openStream(
+        "attachCommand",
+        { ...started, ...offsets },
+        { signal: this.#live.signal },
+      );
     }
     throw failure("DAEMON_UNREACHABLE", "The daemon ended while the command ran", {
       hint: [way`See what became of it with ${call("logsWorkspace", { workspace_id: input.workspace_id })}`],
@@ -135,6 +121,6 @@ class LiveCommand implements CommandStream {
 
   async #receive(chunk: OutputChunk): Promise<void> {
     this.#received[chunk.channel] += chunk.data.length;
-    await this.#queue.push(chunk);
+    await this.#live.queue.push(chunk);
   }
 }

@@ -24,7 +24,7 @@ export class Handoff<Item> {
     this.#wake();
   }
 
-  /** What was put is dropped, and so is what comes; whoever takes gets the error, if there is one. */
+  /** Drops what was put and what is put later. A reader gets the error, if there is one. */
   drop(error?: Error): void {
     if (!this.#ended) this.#error = error;
     this.#ended = true;

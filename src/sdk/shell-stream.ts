@@ -1,5 +1,4 @@
 import type { ClientRequest } from "node:http";
-import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import { call, way } from "../model/hint.ts";
 import type { OperationInput } from "../model/operations.ts";
@@ -7,13 +6,8 @@ import type { Shell } from "../model/shell.ts";
 import { cancelled, type DaemonConnection } from "./connection.ts";
 import { deferred } from "./deferred.ts";
 import { followStream } from "./follow-stream.ts";
+import { LiveStream, MAX_SILENT_DAEMONS } from "./live-stream.ts";
 import type { ShellStream } from "./options.ts";
-import { OutputQueue } from "./output-queue.ts";
-
-/** As much output as may wait for its reader in this process. */
-const HELD_OUTPUT_BYTES = 1024 * 1024;
-/** Daemons in a row that end without having sent anything. */
-const MAX_SILENT_DAEMONS = 3;
 
 export function openShellStream(
   connection: DaemonConnection,
@@ -27,24 +21,19 @@ export function openShellStream(
 class AttachedShell implements ShellStream {
   readonly result: Promise<Shell>;
   readonly #connection: DaemonConnection;
-  readonly #own = new AbortController();
-  readonly #signal: AbortSignal;
-  readonly #queue = new OutputQueue(HELD_OUTPUT_BYTES);
+  readonly #live: LiveStream;
   /** Resolves when the first daemon listens; `#body` is then the request that what is typed goes to. */
   readonly #taken = deferred<undefined>();
   #input: OperationInput<"attachShell">;
   #body: ClientRequest | undefined;
   #leaving = false;
-  #ended = false;
 
   constructor(connection: DaemonConnection, input: OperationInput<"attachShell">, signal: AbortSignal | undefined) {
     this.#connection = connection;
     this.#input = input;
-    this.#signal = signal === undefined ? this.#own.signal : AbortSignal.any([signal, this.#own.signal]);
-    onAbort(this.#signal, () => this.#queue.drop());
+    this.#live = new LiveStream(signal);
     this.result = this.#run().finally(() => {
-      this.#ended = true;
-      this.#queue.end();
+      this.#live.end();
       this.#body?.destroy();
       this.#taken.resolve(undefined);
     });
@@ -53,17 +42,12 @@ class AttachedShell implements ShellStream {
   }
 
   async *output(): AsyncGenerator<Buffer, void> {
-    for await (const { data } of this.#queue.read()) yield data;
+    for await (const { data } of this.#live.queue.read()) yield data;
   }
 
   async write(data: Uint8Array | string): Promise<void> {
     await this.#taken.promise;
-    const body = this.#body;
-    await new Promise<void>((resolve) => {
-      // A shell that ended does not want the rest: `result` tells how it went.
-      if (this.#ended || this.#leaving || body === undefined || body.destroyed) resolve();
-      else body.write(data, () => resolve());
-    });
+    if (!this.#leaving) await this.#live.write(this.#body, data);
   }
 
   async resize(size: { cols: number; rows: number }): Promise<void> {
@@ -81,14 +65,12 @@ class AttachedShell implements ShellStream {
   async detach(): Promise<Shell> {
     this.endInput();
     // The last output is not worth waiting for a reader.
-    this.#queue.drop();
+    this.#live.queue.drop();
     return await this.result;
   }
 
   async close(): Promise<void> {
-    if (!this.#ended) this.#own.abort();
-    this.#queue.drop();
-    await this.result.catch(() => undefined);
+    await this.#live.close(this.result);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,19 +81,19 @@ class AttachedShell implements ShellStream {
   async #run(): Promise<Shell> {
     for (let silent = 0; silent < MAX_SILENT_DAEMONS; silent++) {
       const stream = await this.#connection.openStream("attachShell", this.#input, {
-        signal: this.#signal,
+        signal: this.#live.signal,
         onTaken: (body) => this.#take(body),
       });
       const result = await followStream(stream, {
         started: () => undefined,
         output: async (chunk) => {
           silent = 0;
-          await this.#queue.push(chunk);
+          await this.#live.queue.push(chunk);
         },
       });
       this.#body?.destroy();
       if (result !== undefined) return result;
-      if (this.#signal.aborted) throw cancelled(this.#signal);
+      if (this.#live.signal.aborted) throw cancelled(this.#live.signal);
       // What came was redacted, so its length tells no place in the output: the next daemon begins with the last screenful.
       this.#input = { ...this.#input, cursor: undefined };
     }

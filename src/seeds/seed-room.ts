@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { failure } from "../model/error-codes.ts";
 
-/** The same as layers leave, in `guest/room.c`. */
+/** The same as layers leave, in `guest/layers/room.c`. */
 const ASK_AFTER_BYTES = 1024 ** 2;
 const KEPT_BYTES = 1024 ** 3;
 const KEPT_NAMES = 65_536;

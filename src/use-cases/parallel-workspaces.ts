@@ -30,7 +30,7 @@ export const parallelWorkspaces: UseCase = {
       return { alpha: alpha ?? "", beta: beta ?? "", gamma: gamma ?? "" };
     });
     const all = new Set(Object.values(ids));
-    /** The list without what is none of ours. */
+    /** The list, reduced to the workspaces of this walk. */
     const own = async () =>
       (await client.listWorkspaces()).workspaces.filter((workspace) => all.has(workspace.workspace_id));
 

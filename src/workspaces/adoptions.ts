@@ -30,7 +30,7 @@ export class Adoptions {
     return this.#pending.has(workspaceId);
   }
 
-  /** Begins one. What becomes of it after `forget` is nobody's business. */
+  /** Begins an adoption. After `forget` a sandbox that it finds is let go again. */
   begin(workspaceId: string, adopt: () => Promise<LiveWorkspace>): void {
     const adoption: Adoption = { attempt: Promise.resolve(), failed: false, adopt };
     this.#pending.set(workspaceId, adoption);

@@ -1,7 +1,7 @@
 import type { ByteBudget } from "../base/byte-budget.ts";
 import { fitJson, jsonBytes } from "../base/json-bytes.ts";
 
-/** That much is kept of each stream, whatever the others hold. */
+/** So much is kept of every stream, even when the shared budget is used up. */
 const FREE_BYTES = 4 * 1024;
 
 /**

@@ -89,7 +89,7 @@ export async function execCommand(
   }
 }
 
-/** What cannot even be asked for ends its journal entry too. */
+/** Spawns the command. When the request itself fails, its journal entry is ended all the same. */
 function startCommand(
   deps: Dependencies,
   live: LiveWorkspace,

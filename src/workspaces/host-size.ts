@@ -2,7 +2,7 @@ import { availableParallelism, cpus, totalmem } from "node:os";
 
 const MIB = 1024 * 1024;
 
-/** What limits are held against. */
+/** What the host has. Limits above it are refused. */
 export interface HostSize {
   readonly processors: number;
   readonly memMib: number;

@@ -69,12 +69,12 @@ export class LiveWorkspace {
     return new GuestFiles(await this.guest(), user);
   }
 
-  /** Whether this sandbox is still the workspace's: one that was reset or deleted has no journal to write to. */
+  /** Whether this is still the sandbox of its workspace. After a reset or a deletion it is not, and nothing may be written into the journal for it. */
   get isCurrent(): boolean {
     return this.#ended === undefined;
   }
 
-  /** What whoever still waits for this sandbox is told. */
+  /** The error for callers that still wait for this sandbox. */
   lost(): ClocheError {
     return failure(
       "SANDBOX_LOST",

@@ -3,7 +3,7 @@ import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import { call, way } from "../model/hint.ts";
 
-/** What whoever needs the running sandbox of a workspace is told: why there is none, and how it comes back with its files. */
+/** The error for a call that needs a running sandbox: why there is none, and how it comes back with its files. */
 export function notRunning({
   workspaceId,
   state,

@@ -3,7 +3,7 @@ import { failure } from "../model/error-codes.ts";
 import { hostSize, type HostSize } from "./host-size.ts";
 import { argument, way } from "../model/hint.ts";
 
-/** What nobody has stated is nobody's mistake. */
+/** The limits to check. One that is left out is not checked. */
 type Stated = { readonly [Name in "vcpuCount" | "memMib"]?: WallLimits[Name] | undefined };
 
 /**

@@ -18,7 +18,7 @@ export const SECRETS_FOLDER = "run/cloche/secrets";
 /** A shorter one would be found in everything; a longer one does not fit a variable. */
 const MIN_BYTES = 4;
 const MAX_BYTES = 65_536;
-/** Of a workspace, each line of a value counted once more. */
+/** For all secrets of a workspace. The lines of a value are counted a second time, because each line is looked for by itself. */
 const MAX_TOTAL_BYTES = 98_304;
 
 /** The values of a workspace's secrets. They are in this process's memory and in the sandbox's, and nowhere on a disk. */

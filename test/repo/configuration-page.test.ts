@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { Config, DEFAULTS } from "../../src/model/config.ts";
-import { CONTRACT_VARIABLES } from "../../src/model/contract.ts";
+import { CONTRACT_VARIABLES } from "./public-names.ts";
 import { Limits } from "../../src/model/workspace.ts";
 import { findFences } from "./markdown.ts";
 import { readProjectFile } from "./project-files.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import ts from "typescript";
 import { expect, it, vi } from "vitest";
-import { CONTRACT_SDK_METHODS } from "../../src/model/contract.ts";
+import { CONTRACT_SDK_METHODS } from "./public-names.ts";
 import { handleRows } from "./handle-tables.ts";
 import { readProjectFile, ROOT } from "./project-files.ts";
 import { sdkProgram, sdkSections } from "./sdk-page.ts";

@@ -16,7 +16,7 @@ import type { ServerOptions } from "../../src/mcp/server-options.ts";
 import { TOOLS } from "../../src/mcp/tool-registry.ts";
 import { Installation } from "../helpers/installation.ts";
 import { McpClient } from "../helpers/mcp-client.ts";
-import { type Door, DOORS, McpSession } from "../helpers/mcp-doors.ts";
+import { type Transport, TRANSPORTS, McpSession } from "../helpers/mcp-session.ts";
 
 const KEY = "a-private-key";
 const REFUSED = "HOST_ACCESS_REFUSED";
@@ -69,11 +69,11 @@ const inProject = (more: ServerOptions = {}): ServerOptions => ({
 });
 
 async function withSession<Result>(
-  door: Door,
+  transport: Transport,
   options: ServerOptions,
   work: (session: McpSession) => Promise<Result>,
 ): Promise<Result> {
-  await using session = await McpSession.open(door, at, options);
+  await using session = await McpSession.open(transport, at, options);
   return await work(session);
 }
 
@@ -81,9 +81,9 @@ async function withSession<Result>(
 const contentOf = async (session: McpSession, id: string) =>
   String((await session.call("workspace_exec", { workspace_id: id, command: "grep -rah . . || true" }))["stdout"]);
 
-describe.each(DOORS)("G-23: tools over %s reach no more of the host than the project", (door) => {
+describe.each(TRANSPORTS)("G-23: tools over %s reach no more of the host than the project", (transport) => {
   it("read what its seed brings, and nothing else by any name", async () => {
-    await withSession(door, inProject(), async (session) => {
+    await withSession(transport, inProject(), async (session) => {
       const id = await session.create();
       expect(await contentOf(session, id)).not.toContain(KEY);
       for (const [source, files] of [
@@ -145,7 +145,7 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
   });
 
   it("tell nothing of what is there outside", async () => {
-    await withSession(door, inProject(), async (session) => {
+    await withSession(transport, inProject(), async (session) => {
       const told = async (path: string) =>
         JSON.stringify(await session.refusal("workspace_create", { seed_path: path }));
       const there = join(home, ".ssh");
@@ -153,22 +153,23 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
       expect((await told(there)).replaceAll(there, missing)).toBe(await told(missing));
       // Nor through links that a project brings.
       const [behind, nothing] = [`${home}/.ssh/id_ed25519`, `${home}/.ssh/no-such-one`];
-      for (const name of [behind, nothing]) symlinkSync(name, join(project, `link-${door}-${name.endsWith("one")}`));
+      for (const name of [behind, nothing])
+        symlinkSync(name, join(project, `link-${transport}-${name.endsWith("one")}`));
       for (const [one, other] of [
         [`root${behind}`, `root${nothing}`],
-        [`link-${door}-false`, `link-${door}-true`],
+        [`link-${transport}-false`, `link-${transport}-true`],
       ] as const) {
         const [first, second] = [await told(one), await told(other)];
         expect(first.replaceAll(one, "X"), one).toBe(second.replaceAll(other, "X"));
         expect(first).toContain(REFUSED);
       }
-      for (const end of ["false", "true"]) rmSync(join(project, `link-${door}-${end}`));
+      for (const end of ["false", "true"]) rmSync(join(project, `link-${transport}-${end}`));
       expect(await told("no-such-folder")).toContain("SEED_NOT_FOUND");
     });
   });
 
   it("take no secret from a file", async () => {
-    await withSession(door, inProject(), async (session) => {
+    await withSession(transport, inProject(), async (session) => {
       for (const file_path of [join(home, ".ssh/id_ed25519"), "/etc/passwd", ".env", "a.txt", "keys/id_ed25519"]) {
         const refusal = await session.refusal("workspace_create", { secrets: [{ name: "K", file_path }] });
         expect([refusal?.code, refusal?.hint], file_path).toEqual([REFUSED, expect.stringContaining("--allow-read")]);
@@ -177,7 +178,7 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
   });
 
   it("write new paths in the output folder only", async () => {
-    await withSession(door, inProject(), async (session) => {
+    await withSession(transport, inProject(), async (session) => {
       const id = await session.create();
       const script = { workspace_id: id, path: "run.sh", text: "#!/bin/sh\necho taken\n" };
       await session.call("workspace_file_write", script);
@@ -213,7 +214,7 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
         expect(refusal?.code, output_path).toBe("OUTPUT_INVALID");
       }
       expect(snapshot()).toEqual(before);
-      const exported = `taken-${door}.sh`;
+      const exported = `taken-${transport}.sh`;
       const output = join(project, ".cloche/exports", exported);
       expect(
         await session.call("workspace_export", { workspace_id: id, path: "run.sh", output_path: exported }),
@@ -231,7 +232,7 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
         expect((await session.refusal("workspace_disk_export", { workspace_id: id, output_path }))?.code).toBe(REFUSED);
       }
       for (const format of ["tar", "ext4"]) {
-        const disk = { workspace_id: id, output_path: `disk-${door}.${format}`, format };
+        const disk = { workspace_id: id, output_path: `disk-${transport}.${format}`, format };
         expect(await session.call("workspace_disk_export", disk)).toMatchObject({
           output_path: join(project, ".cloche/exports", disk.output_path),
         });
@@ -241,24 +242,27 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
   });
 
   it("bring no git repository out, whatever it is called", async () => {
-    await withSession(door, inProject(), async (session) => {
+    await withSession(transport, inProject(), async (session) => {
       const id = await session.create();
       const command = `mkdir -p a/repo/objects a/repo/refs b/objects b/refs c; echo 'ref: refs/heads/x' | tee a/repo/HEAD >c/HEAD; echo plain >c/text`;
       expect(await session.call("workspace_exec", { workspace_id: id, command })).toMatchObject({ exit_code: 0 });
       const take = (path: string, output_path: string) => ({ workspace_id: id, path, output_path });
       for (const path of ["a", "a/repo", ".git", ".git/hooks", "."]) {
-        expect((await session.refusal("workspace_export", take(path, `repo-${door}`)))?.code, path).toBe(REFUSED);
+        expect((await session.refusal("workspace_export", take(path, `repo-${transport}`)))?.code, path).toBe(REFUSED);
       }
-      for (const path of ["b", "c"]) await session.call("workspace_export", take(path, `${path}-${door}`));
+      for (const path of ["b", "c"]) await session.call("workspace_export", take(path, `${path}-${transport}`));
       for (const name of ["objects", "Objects", "commondir"])
-        expect((await session.refusal("workspace_export", take("b/refs", `c-${door}/${name}`)))?.code).toBe(
+        expect((await session.refusal("workspace_export", take("b/refs", `c-${transport}/${name}`)))?.code).toBe(
           "OUTPUT_INVALID",
         );
-      expect((await session.refusal("workspace_export", take("c/HEAD", `b-${door}/HEAD`)))?.code).toBe(
+      expect((await session.refusal("workspace_export", take("c/HEAD", `b-${transport}/HEAD`)))?.code).toBe(
         "OUTPUT_INVALID",
       );
       await session.call("workspace_stop", { workspace_id: id });
-      const archive = await session.call("workspace_disk_export", { workspace_id: id, output_path: `git-${door}.tar` });
+      const archive = await session.call("workspace_disk_export", {
+        workspace_id: id,
+        output_path: `git-${transport}.tar`,
+      });
       const names = execFileSync("tar", ["-tf", archive["output_path"] as string], { encoding: "utf8" });
       expect(names).toContain("c/text");
       expect(names).not.toContain(".git/");
@@ -266,7 +270,7 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
   });
 
   it("publish on no port that the host's services have", async () => {
-    await withSession(door, inProject(), async (session) => {
+    await withSession(transport, inProject(), async (session) => {
       const workspace_id = await session.create({ network_policy: "egress+published-ports" });
       const published_ports = [{ guest_port: 8080, host_port: 80 }];
       const service = { workspace_id, service_name: "web", command: "sleep 60", published_ports };
@@ -275,7 +279,7 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
   });
 
   it("make workspaces of no environment but host and Debian's", async () => {
-    await withSession(door, inProject(), async (session) => {
+    await withSession(transport, inProject(), async (session) => {
       for (const environment of [
         `dockerfile:${project}/image`,
         "dockerfile:image",
@@ -305,7 +309,7 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
   });
 
   it("see and touch no workspace but their own", async () => {
-    await withSession(door, inProject(), async (session) => {
+    await withSession(transport, inProject(), async (session) => {
       const own = await session.create({ name: "own" });
       const listed = async () => (await session.call("workspace_list"))["workspaces"] as { workspace_id: string }[];
       expect((await listed()).map((one) => one.workspace_id)).not.toContain(foreign);
@@ -352,7 +356,7 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
   });
 
   it("say whose a workspace is neither at its creation nor later, and are not shown it", async () => {
-    await withSession(door, inProject(), async (session) => {
+    await withSession(transport, inProject(), async (session) => {
       for (const labels of [{ "cloche.mcp": "project-0000" }, { "cloche.anything": "x" }]) {
         expect((await session.refusal("workspace_create", { labels }))?.code).toBe("INVALID_ARGUMENT");
       }
@@ -385,7 +389,7 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
   });
 
   it("reach nothing of the host without a project", async () => {
-    await withSession(door, { profile: "workspace-full" }, async (session) => {
+    await withSession(transport, { profile: "workspace-full" }, async (session) => {
       const id = await session.create();
       for (const path of [project, join(project, "src"), home, ".", "/"]) {
         expect((await session.refusal("workspace_create", { seed_path: path }))?.code, path).toBe(REFUSED);
@@ -402,18 +406,18 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
   });
 
   it("reach what the operator adds, and no more", async () => {
-    const open = at.path(`open-${door}`);
+    const open = at.path(`open-${transport}`);
     write(join(open, "in/x"), "open\n");
     symlinkSync(join(home, ".ssh"), join(open, "keys"));
     const options = inProject({
       allow_read: [open],
-      allow_write: [at.path("allowed"), at.path(`exact-${door}`)],
+      allow_write: [at.path("allowed"), at.path(`exact-${transport}`)],
       allow_environment: ["host", `dockerfile:${project}/*`],
-      output_dir: at.path(`out-${door}/made`),
+      output_dir: at.path(`out-${transport}/made`),
       all_workspaces: true,
     });
     mkdirSync(at.path("allowed"), { recursive: true });
-    await withSession(door, options, async (session) => {
+    await withSession(transport, options, async (session) => {
       const id = await session.create({ seed_path: join(open, "in") });
       expect(await contentOf(session, id)).toBe("open\n");
       expect((await session.refusal("workspace_create", { seed_path: join(open, "keys") }))?.code).toBe(REFUSED);
@@ -424,14 +428,14 @@ describe.each(DOORS)("G-23: tools over %s reach no more of the host than the pro
 
       const take = (output_path: string) => ({ workspace_id: id, path: "x", output_path });
       await session.call("workspace_export", take("one"));
-      await session.call("workspace_export", take(at.path(`out-${door}/made/two`)));
-      await session.call("workspace_export", take(at.path(`allowed/${door}`)));
-      await session.call("workspace_export", take(at.path(`exact-${door}`)));
-      expect(readdirSync(at.path(`out-${door}/made`))).toEqual(["one", "two"]);
+      await session.call("workspace_export", take(at.path(`out-${transport}/made/two`)));
+      await session.call("workspace_export", take(at.path(`allowed/${transport}`)));
+      await session.call("workspace_export", take(at.path(`exact-${transport}`)));
+      expect(readdirSync(at.path(`out-${transport}/made`))).toEqual(["one", "two"]);
       for (const output_path of [
         at.path("allowed/.x"),
         at.path("allowed/.git/x"),
-        at.path(`out-${door}/x`),
+        at.path(`out-${transport}/x`),
         at.path("x"),
       ]) {
         expect((await session.refusal("workspace_export", take(output_path)))?.code, output_path).toBe(REFUSED);
@@ -542,22 +546,22 @@ describe("G-23: whose the workspaces are", () => {
     mkdirSync(path, { recursive: true });
     return path;
   };
-  const sees = (door: Door, options: ServerOptions, id: string) =>
-    withSession(door, options, async (session) => {
+  const sees = (transport: Transport, options: ServerOptions, id: string) =>
+    withSession(transport, options, async (session) => {
       const refusal = await session.refusal("workspace_status", { workspace_id: id });
       return refusal === undefined;
     });
 
-  it("a server of the same project that is started again finds its own, over any door; one of another project does not", async () => {
+  it("a server of the same project that is started again finds its own, over any transport; one of another project does not", async () => {
     const options = { project_path: folder("one") };
     const id = await withSession("stdio", options, (session) => session.create());
     symlinkSync("one", at.path("also-one"));
-    for (const door of DOORS) {
-      expect(await sees(door, options, id), door).toBe(true);
-      expect(await sees(door, { project_path: at.path("also-one") }, id), door).toBe(true);
-      expect(await sees(door, { project_path: folder("two") }, id), door).toBe(false);
-      expect(await sees(door, { project_path: folder("one/below") }, id), door).toBe(false);
-      expect(await sees(door, PLAIN, id), door).toBe(false);
+    for (const transport of TRANSPORTS) {
+      expect(await sees(transport, options, id), transport).toBe(true);
+      expect(await sees(transport, { project_path: at.path("also-one") }, id), transport).toBe(true);
+      expect(await sees(transport, { project_path: folder("two") }, id), transport).toBe(false);
+      expect(await sees(transport, { project_path: folder("one/below") }, id), transport).toBe(false);
+      expect(await sees(transport, PLAIN, id), transport).toBe(false);
     }
   });
 
@@ -570,11 +574,11 @@ describe("G-23: whose the workspaces are", () => {
   });
 
   it("without a project they are the session's", async () => {
-    for (const door of DOORS) {
-      await withSession(door, PLAIN, async (session) => {
+    for (const transport of TRANSPORTS) {
+      await withSession(transport, PLAIN, async (session) => {
         const id = await session.create();
         expect(await session.refusal("workspace_status", { workspace_id: id })).toBeUndefined();
-        expect(await sees(door, PLAIN, id), door).toBe(false);
+        expect(await sees(transport, PLAIN, id), transport).toBe(false);
       });
     }
   });

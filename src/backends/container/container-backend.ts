@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isClocheError, messageOf } from "../../base/errors.ts";
+import { isClocheError } from "../../base/errors.ts";
 import { type IdMap, OWN_IDS } from "../../base/id-map.ts";
 import { identifyProcess } from "../../base/process-identity.ts";
 import { removeTree } from "../../base/remove-tree.ts";
@@ -22,6 +22,7 @@ import { connectGuest } from "../../guest/connect-guest.ts";
 import { fileAppears } from "../../walls/file-appears.ts";
 import { idMapArguments } from "../../walls/id-map-arguments.ts";
 import { makeLayers, makeOwned, writableLayer } from "../../walls/layers.ts";
+import { unavailable } from "../../walls/unavailable.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
 import { type ContainerRecord, ContainerWall } from "./container-wall.ts";
 import { canInheritDescriptors, needsDoor, ociArguments, ociConfig } from "./oci.ts";
@@ -61,8 +62,7 @@ export class ContainerBackend implements Backend {
       const detail = [ociRuntime ?? "bubblewrap", who, ...sharedIds(directory)].join(", ");
       return { available: true, detail, hint: null, limits };
     } catch (error) {
-      const hint = isClocheError(error) ? error.hint : "See daemon.log in the cloche home";
-      return { available: false, detail: messageOf(error), hint, limits };
+      return { ...unavailable(error), limits };
     } finally {
       await this.remove(id, directory);
     }

@@ -56,7 +56,7 @@ const CAPABILITIES = ["SYS_ADMIN", "SETUID", "SETGID"];
 /** All but `/proc/sys/user`, where the limits of a user namespace are set, by its root. */
 const READ_ONLY_KERNEL_FILES = ["abi", "debug", "dev", "fs", "kernel", "net", "vm"].map((name) => `/proc/sys/${name}`);
 
-/** As in `guest/terminals.c`. */
+/** As in `guest/walls/terminals.c`. */
 const TERMINAL_OPTIONS = "newinstance,ptmxmode=0666,mode=0620,gid=5,max=128,nosuid,noexec";
 
 /** gVisor has many threads of its own for a process in it, and breaks when it gets no more; a limit for processes alone it does not have. */

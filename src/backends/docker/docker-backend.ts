@@ -25,6 +25,7 @@ import { failure } from "../../model/error-codes.ts";
 import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
 import { makeOwned, makeWorkspaceLayer, writableLayer } from "../../walls/layers.ts";
+import { unavailable } from "../../walls/unavailable.ts";
 import { GUEST_SOCKET, containerConfig, doorFolder, volumeNames } from "./container-config.ts";
 import { type CoveredFolder, forgetFolders, makeCovers, mountedFolders } from "./covered-folders.ts";
 import { type DockerRecord, DockerWall } from "./docker-wall.ts";
@@ -93,8 +94,7 @@ export class DockerBackend implements Backend {
       await wall.stop();
       return { available: true, detail: describeEngine(engine, info, ociRuntime), hint: null, limits };
     } catch (error) {
-      const hint = isClocheError(error) ? error.hint : "See the engine's own log (journalctl -u docker)";
-      return { available: false, detail: messageOf(error), hint, limits };
+      return { ...unavailable(error, "See the engine's own log (journalctl -u docker)"), limits };
     } finally {
       await this.remove(id, directory).catch((error: unknown) =>
         this.#log.warn("cannot remove a probe", { id, reason: messageOf(error) }),

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isClocheError, messageOf } from "../../base/errors.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { randomName } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
@@ -25,6 +25,7 @@ import { failure } from "../../model/error-codes.ts";
 import type { LimitHealth } from "../../model/health.ts";
 import { connectGuest } from "../../guest/connect-guest.ts";
 import { unpackLayer } from "../../walls/layer-stream.ts";
+import { unavailable } from "../../walls/unavailable.ts";
 import { MachineImages } from "./machine-image.ts";
 import { type MachineRecord, readMachineRecord, writeMachineRecord } from "./machine-record.ts";
 import { GUEST_SOCKET, Machine, hostSocket } from "./machine.ts";
@@ -103,8 +104,7 @@ export class SmolmachinesBackend implements Backend {
       }
       return { available: true, detail: `smolvm ${version}`, hint: null, limits: LIMITS };
     } catch (error) {
-      const hint = isClocheError(error) ? error.hint : "See daemon.log in the cloche home";
-      return { available: false, detail: messageOf(error), hint, limits: LIMITS };
+      return { ...unavailable(error), limits: LIMITS };
     } finally {
       this.#probes.delete(name);
     }

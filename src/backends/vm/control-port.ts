@@ -33,7 +33,10 @@ export class ControlPort {
     this.#socket.write(lines.map((line) => `${line}\n`).join(""));
   }
 
-  /** What makes a thawed machine another one than all that were thawed from the same state; one that is nobody's yet keeps the name it had. */
+  /**
+   * Tells a thawed machine what must differ between all machines that were thawed from the same state: its time, its randomness and its name. A spare machine
+   * has no workspace yet, so it keeps the name it had.
+   */
   renew(hostname: string | undefined): void {
     const now = Date.now();
     const time = `${Math.floor(now / 1000)}.${String((now % 1000) * 1_000_000).padStart(9, "0")}`;

@@ -3,7 +3,7 @@ const AT_ONCE_MS = 2000;
 /** For how long it is remembered. */
 export const REMEMBERED_MS = 60_000;
 
-/** How many machines of one kind are asked for at once, as of late. */
+/** How many machines of one kind were asked for at once in the last minute. */
 export class Demand {
   #times: number[] = [];
 

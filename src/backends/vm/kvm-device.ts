@@ -4,7 +4,10 @@ const DEVICE = "/dev/kvm";
 const GROUP_MAY = 0o060;
 const ALL_MAY = 0o006;
 
-/** Why an emulator cannot use it at all; nothing when it may. Root's emulators are nobody's. */
+/**
+ * Why an emulator cannot use the device; undefined when it can. Root starts its emulators as users without rights, so it is not enough that root may open
+ * the device.
+ */
 export function whyNoKvm(ofRoot: boolean): Error | undefined {
   try {
     accessSync(DEVICE, constants.R_OK | constants.W_OK);
@@ -19,7 +22,7 @@ const forOthers = (): Error =>
     `only root may use ${DEVICE}, and emulators run as nobody; \`chgrp kvm ${DEVICE} && chmod 660 ${DEVICE}\` lets them`,
   );
 
-/** What it depends on whether an emulator may use it. */
+/** The rights of the device as text. When the text changes, the answer of `whyNoKvm` may have changed too. */
 export function kvmPermissions(): string {
   const device = statSync(DEVICE, { throwIfNoEntry: false });
   return device ? `${device.mode} ${device.gid}` : "none";
@@ -28,7 +31,7 @@ export function kvmPermissions(): string {
 export const isRootsAlone = (device: Pick<Stats, "mode" | "gid">): boolean =>
   (device.mode & ALL_MAY) !== ALL_MAY && groupToUse(device) === undefined;
 
-/** The group that an emulator has to be in, which has given up all others; nothing where that does not help, or need not. */
+/** An emulator gives up all its groups. This is the one that it needs to open the device; undefined when no group helps, or none is needed. */
 export const kvmGroup = (): number | undefined => groupToUse(statSync(DEVICE));
 
 export const groupToUse = ({ mode, gid }: Pick<Stats, "mode" | "gid">): number | undefined =>

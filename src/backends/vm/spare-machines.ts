@@ -11,11 +11,11 @@ import { Demand, REMEMBERED_MS } from "./demand.ts";
 import { MachineFolder } from "./machine-folder.ts";
 import { type Launched, recordedMachine } from "./machine-process.ts";
 
-/** The first commands of a new sandbox have the processor to themselves, */
+/** The next spare machine is made so long after a sandbox began, because that sandbox's first commands need the processor. */
 const DELAY_MS = 1000;
-/** unless others come at once: the next of them waits for it. */
+/** When several sandboxes begin at once, the next of them already waits for a spare machine, so it is made sooner. */
 const AT_ONCE_DELAY_MS = 100;
-/** More than one waits only where this much memory is free besides. */
+/** There is more than one spare machine only while this much memory is free. */
 const FREE_BYTES = 1024 ** 3;
 
 export interface Spare {
@@ -24,9 +24,9 @@ export interface Spare {
 }
 
 export interface MakingOptions {
-  /** By it making is given up at once, and nothing of the machine runs then. */
+  /** When it is aborted, making ends at once and leaves nothing of the machine running. */
   readonly signal: AbortSignal;
-  /** Whether somebody waits for it: then it need not be more than thawed. */
+  /** Whether a workspace waits for this machine. Then it is handed over as soon as it is thawed. */
   readonly hurry: () => boolean;
 }
 
@@ -173,7 +173,7 @@ export class SpareMachines {
     return undefined;
   }
 
-  /** Whoever leaves before it is made leaves it to us. */
+  /** Waits for a machine that is being made. When the caller gives up first, the machine is ended here once it is made. */
   #awaitMade(made: Promise<Spare | undefined>, signal: AbortSignal | undefined): Promise<Spare | undefined> {
     return new Promise((done, fail) => {
       const stopListening = onAbort(signal, () => fail(failure("CANCELLED", "Starting the machine was cancelled")));

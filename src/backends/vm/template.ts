@@ -174,11 +174,11 @@ async function freezeRunning(folder: string, state: string): Promise<void> {
   }
 }
 
-/** SECURITY: what all machines start from is nobody's to write (G-22). */
+/** SECURITY: no user may write the files that all machines start from (G-22). */
 async function seal(folder: string, idMap: IdMap, origin: Omit<TemplateFacts, "stamps">): Promise<void> {
   for (const name of PARTS) {
     if (idMap.kind === "shifted") await chown(join(folder, name), 0, 0);
-    // An emulator opens its memory by name; all else it is given.
+    // An emulator opens its memory by name. All other files are passed to it open.
     await chmod(join(folder, name), name === "memory" ? 0o444 : 0o400);
   }
   const left = [

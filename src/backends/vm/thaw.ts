@@ -42,7 +42,7 @@ export interface ThawOptions {
   /** Names the user that the emulator becomes. */
   readonly name: string;
   readonly idMap: IdMap;
-  /** Nothing for a machine that is nobody's yet. */
+  /** Undefined for a spare machine, which belongs to no workspace yet. */
   readonly hostname: string | undefined;
   readonly seed: string | undefined;
   readonly layers: readonly string[];
@@ -84,7 +84,7 @@ export async function thawSpare(
   return machine;
 }
 
-/** Makes a machine that was nobody's this sandbox's. On failure nothing of it runs. */
+/** Gives a spare machine to this sandbox. On failure nothing of it runs. */
 export async function takeOver({ folder: place, machine }: Spare, options: ThawOptions): Promise<Thawed> {
   const { folder, frozen, seed, signal } = options;
   // Not the port that was used before it stood still: the machine may not know yet that it was left.

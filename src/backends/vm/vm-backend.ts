@@ -1,6 +1,5 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { isClocheError, messageOf } from "../../base/errors.ts";
 import type { IdMap } from "../../base/id-map.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 import type { ProcessIdentity } from "../../base/process-identity.ts";
@@ -21,6 +20,7 @@ import { failure } from "../../model/error-codes.ts";
 import type { LimitHealth } from "../../model/health.ts";
 import type { ReportProgress } from "../../model/progress.ts";
 import { unpackLayer } from "../../walls/layer-stream.ts";
+import { unavailable } from "../../walls/unavailable.ts";
 import { GuestPorts } from "./guest-ports.ts";
 import { LookingFolder, MachineFolder } from "./machine-folder.ts";
 import { MachineProcess, recordedMachine } from "./machine-process.ts";
@@ -90,8 +90,7 @@ export class VmBackend implements Backend {
         limits: LIMITS,
       };
     } catch (error) {
-      const hint = isClocheError(error) ? error.hint : "See daemon.log in the cloche home";
-      return { available: false, detail: messageOf(error), hint, limits: LIMITS };
+      return { ...unavailable(error), limits: LIMITS };
     }
   }
 

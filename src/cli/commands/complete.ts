@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { findCandidates, FILES } from "../completion-candidates.ts";
+import { findCandidates, FILES } from "../completion/candidates.ts";
 
 export const command = defineCommand({
   words: ["__complete"],

@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { COMPLETION_SCRIPTS } from "../completion-scripts.ts";
+import { COMPLETION_SCRIPTS } from "../completion/scripts.ts";
 
 export const command = defineCommand({
   words: ["completion"],

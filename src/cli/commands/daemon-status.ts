@@ -1,7 +1,7 @@
 import { defineCommand } from "../command.ts";
-import { formatTime } from "../duration.ts";
-import { escapeName } from "../escape.ts";
-import { formatPairs } from "../table.ts";
+import { formatTime } from "../output/duration.ts";
+import { escapeName } from "../output/escape.ts";
+import { formatPairs } from "../output/table.ts";
 
 export const command = defineCommand({
   words: ["daemon", "status"],

@@ -1,12 +1,12 @@
 import { homedir } from "node:os";
-import type { Colours } from "../colour.ts";
+import type { Colours } from "../output/colour.ts";
 import { defineCommand, type Context } from "../command.ts";
-import { BACKEND } from "../common-options.ts";
-import { copySample } from "../demo-sample.ts";
-import { DEMO_STEPS, type DemoState } from "../demo-steps.ts";
-import { formatElapsed } from "../duration.ts";
-import { escapeName } from "../escape.ts";
-import { writeAll } from "../write-all.ts";
+import { BACKEND } from "../arguments/common-options.ts";
+import { copySample } from "../demo/sample.ts";
+import { DEMO_STEPS, type DemoState } from "../demo/steps.ts";
+import { formatElapsed } from "../output/duration.ts";
+import { escapeName } from "../output/escape.ts";
+import { writeAll } from "../output/write-all.ts";
 
 interface DemoStepReport {
   step: number;

@@ -1,9 +1,9 @@
 import type { BackendHealth, Health } from "../../model/health.ts";
 import { defineCommand, type Context } from "../command.ts";
-import { formatEnvironments } from "../environment-table.ts";
-import { escapeName } from "../escape.ts";
-import { formatPairs, formatTable } from "../table.ts";
-import { hangText } from "../wrap-text.ts";
+import { formatEnvironments } from "../results/environment-table.ts";
+import { escapeName } from "../output/escape.ts";
+import { formatPairs, formatTable } from "../output/table.ts";
+import { hangText } from "../output/wrap-text.ts";
 
 export const command = defineCommand({
   words: ["doctor"],

@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { formatEnvironments } from "../environment-table.ts";
+import { formatEnvironments } from "../results/environment-table.ts";
 
 export const command = defineCommand({
   words: ["env", "list"],

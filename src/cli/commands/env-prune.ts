@@ -1,8 +1,8 @@
 import type { EnvironmentsPruned, RemovedItem } from "../../model/environment.ts";
-import { formatBytes } from "../bytes.ts";
+import { formatBytes } from "../output/bytes.ts";
 import { defineCommand } from "../command.ts";
-import { ENVIRONMENT } from "../common-options.ts";
-import { escapeName } from "../escape.ts";
+import { ENVIRONMENT } from "../arguments/common-options.ts";
+import { escapeName } from "../output/escape.ts";
 
 export const command = defineCommand({
   words: ["env", "prune"],

@@ -1,7 +1,7 @@
-import { formatBytes } from "../bytes.ts";
+import { formatBytes } from "../output/bytes.ts";
 import { defineCommand } from "../command.ts";
-import { ENVIRONMENT } from "../common-options.ts";
-import { escapeName } from "../escape.ts";
+import { ENVIRONMENT } from "../arguments/common-options.ts";
+import { escapeName } from "../output/escape.ts";
 
 export const command = defineCommand({
   words: ["env", "pull"],

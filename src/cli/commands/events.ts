@@ -2,10 +2,10 @@ import { type ClocheEvent, EVENT_KINDS, type EventKind } from "../../model/event
 import type { Cloche } from "../../sdk/cloche.ts";
 import type { WatchOptions } from "../../sdk/options.ts";
 import { defineCommand, type Context } from "../command.ts";
-import { formatJsonLine, guardScreen } from "../escape.ts";
-import { formatEvent } from "../event-line.ts";
-import { parseSequence } from "../option-values.ts";
-import { writeAll } from "../write-all.ts";
+import { formatJsonLine, guardScreen } from "../output/escape.ts";
+import { formatEvent } from "../results/event-line.ts";
+import { parseSequence } from "../arguments/option-values.ts";
+import { writeAll } from "../output/write-all.ts";
 
 export const command = defineCommand({
   words: ["events"],

@@ -1,7 +1,7 @@
 import { defineCommand } from "../command.ts";
 import { formatHelp, helpDocument, helpWidth } from "../help.ts";
 import { resolveCommand } from "../resolve-command.ts";
-import { usageError } from "../usage-error.ts";
+import { usageError } from "../arguments/usage-error.ts";
 
 export const command = defineCommand({
   words: ["help"],

@@ -1,10 +1,10 @@
 import { CONNECTABLE_HOSTS, type ConnectableHost } from "../../model/host.ts";
 import { defineCommand } from "../command.ts";
-import { escapeName } from "../escape.ts";
-import { printHostChange } from "../host-change.ts";
-import { hostSetting } from "../host-setting.ts";
-import { quoteCommand } from "../quote-command.ts";
-import { SERVE_OPTIONS } from "../serve-options.ts";
+import { escapeName } from "../output/escape.ts";
+import { printHostChange } from "../results/host-change.ts";
+import { hostSetting } from "../arguments/host-setting.ts";
+import { quoteCommand } from "../output/quote-command.ts";
+import { SERVE_OPTIONS } from "../arguments/serve-options.ts";
 
 export const command = defineCommand({
   words: ["host", "connect"],

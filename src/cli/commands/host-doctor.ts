@@ -1,10 +1,10 @@
 import { HOSTS, type HostReport, type ServerProbe } from "../../model/host.ts";
-import type { Colours } from "../colour.ts";
+import type { Colours } from "../output/colour.ts";
 import { defineCommand } from "../command.ts";
-import { escapeName, escapeText } from "../escape.ts";
-import { hostSetting } from "../host-setting.ts";
-import { colourPatch } from "../patch-colours.ts";
-import { formatTable } from "../table.ts";
+import { escapeName, escapeText } from "../output/escape.ts";
+import { hostSetting } from "../arguments/host-setting.ts";
+import { colourPatch } from "../results/patch-colours.ts";
+import { formatTable } from "../output/table.ts";
 
 export const command = defineCommand({
   words: ["host", "doctor"],

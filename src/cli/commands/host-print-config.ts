@@ -1,8 +1,8 @@
 import { HOSTS, type HostName } from "../../model/host.ts";
 import { defineCommand } from "../command.ts";
-import { escapeName } from "../escape.ts";
-import { hostSetting } from "../host-setting.ts";
-import { SERVE_OPTIONS } from "../serve-options.ts";
+import { escapeName } from "../output/escape.ts";
+import { hostSetting } from "../arguments/host-setting.ts";
+import { SERVE_OPTIONS } from "../arguments/serve-options.ts";
 
 export const command = defineCommand({
   words: ["host", "print-config"],

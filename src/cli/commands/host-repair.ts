@@ -1,10 +1,10 @@
 import { HOSTS, type HostName } from "../../model/host.ts";
 import { defineCommand } from "../command.ts";
-import { escapeText } from "../escape.ts";
-import { printHostChange } from "../host-change.ts";
-import { hostSetting } from "../host-setting.ts";
-import { colourPatch } from "../patch-colours.ts";
-import { SERVE_OPTIONS } from "../serve-options.ts";
+import { escapeText } from "../output/escape.ts";
+import { printHostChange } from "../results/host-change.ts";
+import { hostSetting } from "../arguments/host-setting.ts";
+import { colourPatch } from "../results/patch-colours.ts";
+import { SERVE_OPTIONS } from "../arguments/serve-options.ts";
 
 export const command = defineCommand({
   words: ["host", "repair"],

@@ -1,6 +1,6 @@
 import { takeStdout } from "../../mcp/protocol-stdout.ts";
 import { defineCommand } from "../command.ts";
-import { SERVE_OPTIONS, serverOptions } from "../serve-options.ts";
+import { SERVE_OPTIONS, serverOptions } from "../arguments/serve-options.ts";
 
 export const command = defineCommand({
   words: ["mcp", "serve"],

@@ -1,8 +1,8 @@
 import { defineCommand } from "../command.ts";
-import { BACKEND, ENVIRONMENT, OCI_RUNTIME } from "../common-options.ts";
-import { formatElapsed } from "../duration.ts";
-import { escapeName } from "../escape.ts";
-import { formatPairs } from "../table.ts";
+import { BACKEND, ENVIRONMENT, OCI_RUNTIME } from "../arguments/common-options.ts";
+import { formatElapsed } from "../output/duration.ts";
+import { escapeName } from "../output/escape.ts";
+import { formatPairs } from "../output/table.ts";
 
 const DONE = {
   environment: "environment ready",

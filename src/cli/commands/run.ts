@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { runSession } from "../command-session.ts";
+import { runSession } from "../terminal/command-session.ts";
 import {
   BACKEND,
   ENVIRONMENT,
@@ -10,7 +10,7 @@ import {
   TIMEOUT_SECONDS,
   TTY,
   VCPU_COUNT,
-} from "../common-options.ts";
+} from "../arguments/common-options.ts";
 
 export const command = defineCommand({
   words: ["run"],

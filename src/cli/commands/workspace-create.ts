@@ -8,8 +8,8 @@ import {
   OCI_RUNTIME,
   SEED_PATH,
   VCPU_COUNT,
-} from "../common-options.ts";
-import { parseLabel, parseSecret, parseSecretFile, parseSeconds, toRecord } from "../option-values.ts";
+} from "../arguments/common-options.ts";
+import { parseLabel, parseSecret, parseSecretFile, parseSeconds, toRecord } from "../arguments/option-values.ts";
 
 export const command = defineCommand({
   words: ["workspace", "create"],

@@ -1,8 +1,8 @@
 import { CHANGE_STATUSES, type Diff } from "../../model/files.ts";
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { escapeText } from "../escape.ts";
-import { colourPatch } from "../patch-colours.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { escapeText } from "../output/escape.ts";
+import { colourPatch } from "../results/patch-colours.ts";
 
 export const command = defineCommand({
   words: ["workspace", "diff"],

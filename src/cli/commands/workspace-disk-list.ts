@@ -1,24 +1,15 @@
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { formatFiles } from "../file-table.ts";
+import { LIST_FILES_OPTIONS, LIST_FILES_POSITIONALS, listFiles } from "../results/list-files.ts";
 
 export const command = defineCommand({
   words: ["workspace", "disk", "list"],
   summary: "List files of a stopped workspace",
-  positionals: [
-    WORKSPACE,
-    { name: "PATH", description: "A folder under /workspace (default: all of it)", optional: true },
-  ],
-  options: { recursive: { type: "boolean", description: "Folders in folders too" } },
+  positionals: LIST_FILES_POSITIONALS,
+  options: LIST_FILES_OPTIONS,
   examples: ["cloche workspace disk list ws-4", "cloche workspace disk list ws-4 src --recursive"],
   async run(context) {
     const client = await context.connect();
-    const list = await client.listWorkspaceDisk(context.argument("ID"), {
-      path: context.optionalArgument("PATH"),
-      recursive: context.values.recursive,
-    });
-    if (list.entries.length === 0 && !context.json) context.note("No files");
-    await context.print(list, () => (list.entries.length === 0 ? "" : formatFiles(list.entries, context.layout)));
+    await listFiles(context, (id, options) => client.listWorkspaceDisk(id, options));
     return 0;
   },
 });

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { SHOW_FILE_OPTIONS, showFile } from "../show-file.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { SHOW_FILE_OPTIONS, showFile } from "../results/show-file.ts";
 
 export const command = defineCommand({
   words: ["workspace", "disk", "read"],

@@ -1,7 +1,7 @@
 import { defineCommand } from "../command.ts";
-import { runSession } from "../command-session.ts";
-import { SECRET_ENV, TIMEOUT_SECONDS, TTY, WORKSPACE } from "../common-options.ts";
-import { toRecord } from "../option-values.ts";
+import { runSession } from "../terminal/command-session.ts";
+import { SECRET_ENV, TIMEOUT_SECONDS, TTY, WORKSPACE } from "../arguments/common-options.ts";
+import { toRecord } from "../arguments/option-values.ts";
 
 export const command = defineCommand({
   words: ["workspace", "exec"],

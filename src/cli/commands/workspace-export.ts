@@ -1,7 +1,7 @@
 import { LINK_POLICIES } from "../../model/files.ts";
 import { defineCommand } from "../command.ts";
-import { OUTPUT, WORKSPACE } from "../common-options.ts";
-import { escapeName } from "../escape.ts";
+import { OUTPUT, WORKSPACE } from "../arguments/common-options.ts";
+import { escapeName } from "../output/escape.ts";
 
 export const command = defineCommand({
   words: ["workspace", "export"],

@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { ID_ONLY, WORKSPACE } from "../common-options.ts";
+import { ID_ONLY, WORKSPACE } from "../arguments/common-options.ts";
 
 export const command = defineCommand({
   words: ["workspace", "fork"],

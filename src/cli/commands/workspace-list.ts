@@ -1,8 +1,8 @@
 import type { Workspace } from "../../model/workspace.ts";
 import { defineCommand } from "../command.ts";
-import { formatAge, formatUntil } from "../duration.ts";
-import { escapeName } from "../escape.ts";
-import { formatTable, type Layout } from "../table.ts";
+import { formatAge, formatUntil } from "../output/duration.ts";
+import { escapeName } from "../output/escape.ts";
+import { formatTable, type Layout } from "../output/table.ts";
 
 /** Those that fit into 80 columns with an ordinary name; the rest is in `cloche workspace status`. */
 const HEADER = ["ID", "NAME", "STATE", "ENVIRONMENT", "BACKEND", "AGE", "EXPIRES"] as const;

@@ -1,10 +1,10 @@
 import type { JournalEntry } from "../../model/exec.ts";
-import type { Colours } from "../colour.ts";
+import type { Colours } from "../output/colour.ts";
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { formatElapsed } from "../duration.ts";
-import { escapeName, escapeOutput } from "../escape.ts";
-import { quoteCommand } from "../quote-command.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { formatElapsed } from "../output/duration.ts";
+import { escapeName, escapeOutput } from "../output/escape.ts";
+import { quoteCommand } from "../output/quote-command.ts";
 
 export const command = defineCommand({
   words: ["workspace", "logs"],

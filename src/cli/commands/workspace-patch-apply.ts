@@ -1,9 +1,9 @@
 import type { PatchApplied } from "../../model/files.ts";
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { escapeName } from "../escape.ts";
-import { readTextSource } from "../text-source.ts";
-import { usageError } from "../usage-error.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { escapeName } from "../output/escape.ts";
+import { readTextSource } from "../arguments/text-source.ts";
+import { usageError } from "../arguments/usage-error.ts";
 
 export const command = defineCommand({
   words: ["workspace", "patch", "apply"],

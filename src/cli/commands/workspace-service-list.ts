@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { formatServices } from "../service-details.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { formatServices } from "../results/service-details.ts";
 
 export const command = defineCommand({
   words: ["workspace", "service", "list"],

@@ -1,9 +1,9 @@
 import { defineCommand } from "../command.ts";
-import { SERVICE, WORKSPACE } from "../common-options.ts";
-import { escapeOutput } from "../escape.ts";
-import { parseCount } from "../option-values.ts";
-import { usageError } from "../usage-error.ts";
-import { writeAll } from "../write-all.ts";
+import { SERVICE, WORKSPACE } from "../arguments/common-options.ts";
+import { escapeOutput } from "../output/escape.ts";
+import { parseCount } from "../arguments/option-values.ts";
+import { usageError } from "../arguments/usage-error.ts";
+import { writeAll } from "../output/write-all.ts";
 
 export const command = defineCommand({
   words: ["workspace", "service", "logs"],

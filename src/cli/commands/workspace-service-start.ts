@@ -1,9 +1,9 @@
 import type { Readiness, Service } from "../../model/service.ts";
 import { defineCommand } from "../command.ts";
-import { SECRET_ENV, WORKSPACE } from "../common-options.ts";
-import { parsePort, parsePublication, parseSeconds, toRecord } from "../option-values.ts";
-import { formatPorts } from "../service-details.ts";
-import { usageError } from "../usage-error.ts";
+import { SECRET_ENV, WORKSPACE } from "../arguments/common-options.ts";
+import { parsePort, parsePublication, parseSeconds, toRecord } from "../arguments/option-values.ts";
+import { formatPorts } from "../results/service-details.ts";
+import { usageError } from "../arguments/usage-error.ts";
 
 export const command = defineCommand({
   words: ["workspace", "service", "start"],

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
-import { SERVICE, WORKSPACE } from "../common-options.ts";
-import { formatService } from "../service-details.ts";
+import { SERVICE, WORKSPACE } from "../arguments/common-options.ts";
+import { formatService } from "../results/service-details.ts";
 
 export const command = defineCommand({
   words: ["workspace", "service", "status"],

@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { SERVICE, WORKSPACE } from "../common-options.ts";
+import { SERVICE, WORKSPACE } from "../arguments/common-options.ts";
 
 export const command = defineCommand({
   words: ["workspace", "service", "stop"],

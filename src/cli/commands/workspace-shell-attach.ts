@@ -1,7 +1,7 @@
-import { attachTerminal } from "../attach-terminal.ts";
+import { attachTerminal } from "../terminal/attach-terminal.ts";
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { SHELL } from "../shell-options.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { SHELL } from "../arguments/shell-options.ts";
 
 export const command = defineCommand({
   words: ["workspace", "shell", "attach"],

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { SHELL } from "../shell-options.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { SHELL } from "../arguments/shell-options.ts";
 
 export const command = defineCommand({
   words: ["workspace", "shell", "close"],

@@ -1,7 +1,7 @@
 import { defineCommand } from "../command.ts";
-import { SECRET_ENV, WORKSPACE } from "../common-options.ts";
-import { toRecord } from "../option-values.ts";
-import { COLS, ROWS } from "../shell-options.ts";
+import { SECRET_ENV, WORKSPACE } from "../arguments/common-options.ts";
+import { toRecord } from "../arguments/option-values.ts";
+import { COLS, ROWS } from "../arguments/shell-options.ts";
 
 export const command = defineCommand({
   words: ["workspace", "shell", "open"],

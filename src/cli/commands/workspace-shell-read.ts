@@ -1,9 +1,9 @@
 import type { ShellOutput } from "../../model/shell.ts";
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { escapeOutput } from "../escape.ts";
-import { parseCount } from "../option-values.ts";
-import { parseOffset, SHELL } from "../shell-options.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { escapeOutput } from "../output/escape.ts";
+import { parseCount } from "../arguments/option-values.ts";
+import { parseOffset, SHELL } from "../arguments/shell-options.ts";
 
 export const command = defineCommand({
   words: ["workspace", "shell", "read"],

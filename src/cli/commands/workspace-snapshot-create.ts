@@ -1,6 +1,6 @@
-import { formatBytes } from "../bytes.ts";
+import { formatBytes } from "../output/bytes.ts";
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
 
 export const command = defineCommand({
   words: ["workspace", "snapshot", "create"],

@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { SNAPSHOT, WORKSPACE } from "../common-options.ts";
+import { SNAPSHOT, WORKSPACE } from "../arguments/common-options.ts";
 
 export const command = defineCommand({
   words: ["workspace", "snapshot", "delete"],

@@ -1,9 +1,9 @@
-import { formatBytes } from "../bytes.ts";
+import { formatBytes } from "../output/bytes.ts";
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { formatTime } from "../duration.ts";
-import { escapeName } from "../escape.ts";
-import { formatTable } from "../table.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { formatTime } from "../output/duration.ts";
+import { escapeName } from "../output/escape.ts";
+import { formatTable } from "../output/table.ts";
 
 export const command = defineCommand({
   words: ["workspace", "snapshot", "list"],

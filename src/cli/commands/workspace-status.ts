@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { formatWorkspace } from "../workspace-details.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { formatWorkspace } from "../results/workspace-details.ts";
 
 export const command = defineCommand({
   words: ["workspace", "status"],

@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
 
 export const command = defineCommand({
   words: ["workspace", "stop"],

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { formatSummary } from "../summary-markdown.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { formatSummary } from "../results/summary-markdown.ts";
 
 export const command = defineCommand({
   words: ["workspace", "summary"],

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { escapeName } from "../escape.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { escapeName } from "../output/escape.ts";
 
 export const command = defineCommand({
   words: ["workspace", "sync", "push"],

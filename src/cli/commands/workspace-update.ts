@@ -1,8 +1,8 @@
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../common-options.ts";
-import { parseLabel, parseLabelKey, toRecord } from "../option-values.ts";
-import { usageError } from "../usage-error.ts";
-import { formatWorkspace } from "../workspace-details.ts";
+import { WORKSPACE } from "../arguments/common-options.ts";
+import { parseLabel, parseLabelKey, toRecord } from "../arguments/option-values.ts";
+import { usageError } from "../arguments/usage-error.ts";
+import { formatWorkspace } from "../results/workspace-details.ts";
 
 export const command = defineCommand({
   words: ["workspace", "update"],

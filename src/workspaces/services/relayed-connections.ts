@@ -23,7 +23,7 @@ export class RelayedConnections {
     longest.resetAndDestroy();
   }
 
-  /** Something was said on it, either way. */
+  /** To be called for bytes in either direction. */
   touch(socket: Socket): void {
     if (this.#sockets.delete(socket)) this.#sockets.add(socket);
   }

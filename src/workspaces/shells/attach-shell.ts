@@ -66,7 +66,7 @@ function screenStart(bytes: Buffer, rows: number): number {
   let at = bytes.length;
   for (let line = 0; line < rows; line++) {
     const before = at > 0 ? bytes.lastIndexOf(0x0a, at - 1) : -1;
-    // Without a line's beginning in reach, what is there has to do.
+    // The line began further back than is shown: then its end has to do.
     if (before < earliest) return earliest;
     at = before;
   }

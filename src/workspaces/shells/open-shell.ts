@@ -39,7 +39,7 @@ export async function openShell(
     state: "running",
     exitCode: null,
   } as const;
-  // Before the spawn: a process without a record would be nobody's.
+  // Before the spawn: the next daemon could not find a process that has no record.
   deps.store.putShell(live.workspaceId, stored);
   try {
     const process = guest.spawn({
@@ -78,7 +78,7 @@ async function untilPrompt(process: GuestProcess): Promise<GuestExit | undefined
   const output = process.output();
   try {
     const { done } = await output.next();
-    // No exit either when it was the patience that ended.
+    // The output also ends when the time is up. Then the shell still runs and there is no exit.
     return done ? await process.exit.catch(() => undefined) : undefined;
   } finally {
     clearTimeout(timer);

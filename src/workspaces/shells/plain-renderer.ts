@@ -46,7 +46,7 @@ export class PlainRenderer {
       throw error;
     } finally {
       clearTimeout(deadline);
-      // Nobody's exit waits for a thread that has nothing to do.
+      // An idle thread must not keep the process from ending.
       thread.unref();
     }
   }

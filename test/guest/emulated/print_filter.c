@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "seccomp.h"
+#include "commands/seccomp.h"
 
 int __wrap_prctl(int option, ...);
 

@@ -1,0 +1,188 @@
+/*
+ * `cloche-guest gate-keeper`: keeps the gate of one workspace running, also while no daemon runs.
+ *
+ * It holds what a gate must not lose when it is killed: the socket on which the daemon speaks to it, and two files in memory in which the gate writes down
+ * what it was told. It starts the gate with these three, and starts it again when it ends. It parses nothing, so nothing that a sandbox sends can harm it. It ends,
+ * and the gate with it, when it is told to and when its record is removed, which whoever removes the workspace's folder does.
+ */
+#include "host_programs/gate_keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/descriptors.h"
+#include "base/launcher.h"
+
+#define STATUS_FD 3 /* pipe from the daemon: "B" once the socket is bound, "E message" on failure */
+#define FIRST_FD 3  /* what the gate finds: two files for its state, and the listening socket */
+#define PASSED 3
+#define ABOVE_PASSED 20
+#define RECORD "gate.pid"
+#define SOCKET "control.sock"
+#define FIRST_PAUSE_MS 50
+#define LONGEST_PAUSE_MS 5000
+#define STEADY_MS 10000 /* a gate that ran that long does not fail at its start */
+#define LOOK_MS 60000   /* between two looks where the kernel does not tell what is removed */
+#define END_MS 1000     /* for a gate to end by itself */
+
+static char **program;
+static int passed[PASSED];
+static int folder = -1;
+static int told = -1;        /* signals */
+static bool watches = false; /* whether one comes when something is removed from the folder */
+static pid_t gate = -1;      /* -1: none runs */
+
+static long long now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int above(int fd) {
+  int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_PASSED);
+  if (moved < 0) fail("cannot open what a gate needs");
+  close(fd);
+  return moved;
+}
+
+static void enter_folder(const char *path) {
+  if (chdir(path) != 0) fail("cannot enter %s", path);
+  folder = above(open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  /* A daemon that was killed while it started a keeper leaves one on its way: of two, one goes on. */
+  if (flock(folder, LOCK_EX | LOCK_NB) != 0) fail("another gate serves this workspace");
+}
+
+static void open_watches(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  sigaddset(&set, SIGIO);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGHUP);
+  if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) fail("cannot block signals");
+  told = above(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  /* Not inotify, of which a user has but so many. */
+  watches = fcntl(folder, F_NOTIFY, DN_DELETE | DN_RENAME | DN_MULTISHOT) == 0;
+}
+
+static bool has_record(void) { return faccessat(folder, RECORD, F_OK, 0) == 0; }
+
+/* Does not return. */
+static void become_gate(pid_t keeper) {
+  sigset_t none;
+  sigemptyset(&none);
+  (void)sigprocmask(SIG_SETMASK, &none, NULL);
+  /* One process is known by its number: what it keeps goes with it. */
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != keeper) _exit(125);
+  if (!descriptors_keep(passed, PASSED, FIRST_FD)) fail("cannot pass descriptors on");
+  for (int i = 0; i < PASSED; i++) {
+    if (fcntl(FIRST_FD + i, F_SETFD, 0) != 0) fail("cannot pass descriptors on");
+  }
+  execv(program[0], program);
+  fail("cannot run %s", program[0]);
+}
+
+static bool start_gate(void) {
+  pid_t keeper = getpid();
+  gate = fork();
+  if (gate == 0) become_gate(keeper);
+  return gate > 0;
+}
+
+/* Takes what the signals say; true when it is to end. */
+static bool take_signals(void) {
+  struct signalfd_siginfo info;
+  bool end = false;
+  while (read(told, &info, sizeof info) == (ssize_t)sizeof info)
+    end = end || (info.ssi_signo != SIGCHLD && info.ssi_signo != SIGIO);
+  return end;
+}
+
+static bool gate_ended(void) {
+  if (gate < 0 || waitpid(gate, NULL, WNOHANG) != gate) return false;
+  gate = -1;
+  return true;
+}
+
+static void end_gate(void) {
+  if (gate > 0) kill(gate, SIGTERM);
+  for (long long until = now_ms() + END_MS; gate > 0 && now_ms() < until;) {
+    struct pollfd waited = {.fd = told, .events = POLLIN};
+    (void)poll(&waited, 1, (int)(until - now_ms()));
+    (void)take_signals();
+    (void)gate_ended();
+  }
+  if (gate > 0) kill(gate, SIGKILL);
+  if (gate > 0) (void)waitpid(gate, NULL, 0);
+}
+
+static int wait_ms(long long due) {
+  long long left = due - now_ms();
+  if (gate < 0) return left > 0 ? (int)left : 0;
+  return watches ? -1 : LOOK_MS;
+}
+
+/* One that fails at once must not take a processor to itself. */
+static int longer(int pause_ms) {
+  if (pause_ms == 0) return FIRST_PAUSE_MS;
+  return pause_ms * 2 > LONGEST_PAUSE_MS ? LONGEST_PAUSE_MS : pause_ms * 2;
+}
+
+/* Until it is to end. */
+static void keep(void) {
+  long long started = now_ms();
+  long long due = started;
+  int pause_ms = 0;
+  for (;;) {
+    bool failed = false;
+    if (gate < 0 && now_ms() >= due) {
+      started = now_ms();
+      failed = !start_gate();
+    }
+    struct pollfd waited = {.fd = told, .events = POLLIN};
+    if (!failed) (void)poll(&waited, 1, wait_ms(due));
+    if (take_signals() || !has_record()) return;
+    if (!failed && !gate_ended()) continue;
+    pause_ms = now_ms() - started > STEADY_MS ? 0 : longer(pause_ms);
+    due = now_ms() + pause_ms;
+  }
+}
+
+int gate_keeper_main(int argc, char **argv) {
+  if (argc < 5 || strcmp(argv[1], "--directory") != 0 || strcmp(argv[3], "--") != 0)
+    fail_usage("usage: cloche-guest gate-keeper --directory PATH -- PROGRAM [ARGUMENT...]");
+  launcher_status = fcntl(STATUS_FD, F_DUPFD_CLOEXEC, ABOVE_PASSED);
+  program = argv + 4;
+  prctl(PR_SET_NAME, "cloche-keeper");
+  enter_folder(argv[2]);
+  record_own_pid(RECORD);
+  open_watches();
+  /* SECURITY: what a gate was told is in memory, and in no file of the host (G-28) */
+  passed[0] = above(memfd_create("cloche-gate-a", MFD_CLOEXEC));
+  passed[1] = above(memfd_create("cloche-gate-b", MFD_CLOEXEC));
+  passed[2] = above(listen_privately(SOCKET));
+  if (!has_record()) fail("the workspace was removed");
+  if (chdir("/") != 0) fail("cannot enter /");
+  if (launcher_status >= 0 && write(launcher_status, "B", 1) != 1) fail("cannot report");
+  close(launcher_status);
+  launcher_status = -1;
+  close(STATUS_FD);
+  keep();
+  end_gate();
+  (void)unlinkat(folder, SOCKET, 0);
+  (void)unlinkat(folder, RECORD, 0);
+  return 0;
+}

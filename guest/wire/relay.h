@@ -1,0 +1,24 @@
+/* Connections between loopback ports in the sandbox and streams to the host: ports in, doors out. */
+#ifndef CLOCHE_RELAY_H
+#define CLOCHE_RELAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/connection.h"
+
+/* CONNECT. */
+void relay_connect(struct connection *c, uint32_t stream, uint16_t port, uint32_t credit);
+void relay_data(struct relay *relay, const uint8_t *bytes, size_t count);
+void relay_end(struct relay *relay);
+/* Goes on after credit or room came. */
+void relay_resume(struct relay *relay);
+void relay_free(struct relay *relay);
+/* A relay over a connected socket, which it takes over; NULL, and the socket closed, when there is no memory. */
+struct relay *relay_adopt(struct stream *s, int fd);
+
+/* LISTEN. */
+void door_open(struct connection *c, uint32_t stream, uint16_t port);
+void door_free(struct door *door);
+
+#endif

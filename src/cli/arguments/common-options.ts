@@ -1,0 +1,99 @@
+import { NETWORK_POLICIES } from "../../model/vocabulary.ts";
+import type { OptionSpec, PositionalSpec } from "./option-spec.ts";
+import { parseCount, parseSecretEnv, parseSeconds } from "./option-values.ts";
+
+/** Options and positionals that several commands share, so that one name means one thing. */
+export const WORKSPACE: PositionalSpec = {
+  name: "ID",
+  description: "The workspace's id, or the first characters of it",
+  completes: "workspace",
+};
+
+export const ENVIRONMENT: PositionalSpec = {
+  name: "ENVIRONMENT",
+  description:
+    "What is in the workspace's system, as in `cloche env list` (default: host, or debian:12 in machines); the steps of dockerfile:FOLDER run behind no wall of cloche's",
+  optional: true,
+  completes: "environment",
+};
+
+export const BACKEND = {
+  type: "string",
+  value: "BACKEND",
+  description:
+    "What isolates it, as in `cloche doctor` (default: $CLOCHE_BACKEND, else as in config.yaml, else container)",
+  completes: "backend",
+} as const satisfies OptionSpec;
+
+export const OCI_RUNTIME = {
+  type: "string",
+  value: "RUNTIME",
+  description: "What builds its wall, such as runsc, where the backend takes one (default: $CLOCHE_OCI_RUNTIME)",
+} as const satisfies OptionSpec;
+
+export const SEED_PATH = {
+  type: "string",
+  value: "PATH",
+  description: "A folder, git checkout or archive to copy into /workspace",
+  completes: "host-path",
+} as const satisfies OptionSpec;
+
+export const NETWORK_POLICY = {
+  type: "string",
+  value: "POLICY",
+  description: "What it may reach (default: off)",
+  choices: NETWORK_POLICIES,
+} as const satisfies OptionSpec;
+
+export const TIMEOUT_SECONDS = {
+  type: "string",
+  value: "SECONDS",
+  description: "End the command after this time (default: 30; none with --tty)",
+  parse: parseSeconds,
+} as const satisfies OptionSpec;
+
+export const TTY = {
+  type: "boolean",
+  short: "t",
+  description: "Give the command a terminal, for a shell or an editor",
+} as const satisfies OptionSpec;
+
+export const VCPU_COUNT = {
+  type: "string",
+  value: "N",
+  description: "How many processors it may use (default: as in config.yaml, else as `cloche doctor` says)",
+  parse: parseCount,
+} as const satisfies OptionSpec;
+
+export const MEM_MIB = {
+  type: "string",
+  value: "MIB",
+  description: "How much memory it may use (default: as in config.yaml, else as `cloche doctor` says)",
+  parse: parseCount,
+} as const satisfies OptionSpec;
+
+export const ID_ONLY = {
+  type: "boolean",
+  description: "Print the id and nothing else",
+} as const satisfies OptionSpec;
+
+export const SECRET_ENV = {
+  type: "string",
+  value: "NAME[=ENV]",
+  description: "Put a secret of the workspace into the command's environment",
+  multiple: true,
+  parse: parseSecretEnv,
+} as const satisfies OptionSpec;
+
+export const SERVICE: PositionalSpec = { name: "NAME", description: "The service's name", completes: "service" };
+
+export const SNAPSHOT: PositionalSpec = { name: "NAME", description: "The snapshot's name", completes: "snapshot" };
+
+/** Where a copy goes on this host. */
+export const OUTPUT = {
+  type: "string",
+  value: "HOST_PATH",
+  description: "Where it goes",
+  required: true,
+  completes: "host-path",
+} as const satisfies OptionSpec;

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { isClocheError } from "../../base/errors.ts";
+import type { CommandShape } from "../command.ts";
+import { parseCount } from "./option-values.ts";
+import { parseArguments } from "./parse-arguments.ts";
+
+const plain: CommandShape = {
+  words: ["thing", "make"],
+  positionals: [
+    { name: "ID", description: "" },
+    { name: "PATH", description: "", optional: true },
+  ],
+  options: {
+    count: { type: "string", description: "", parse: parseCount },
+    colour: { type: "string", description: "", choices: ["red", "green"] },
+    tag: { type: "string", description: "", multiple: true },
+    loud: { type: "boolean", short: "l", description: "" },
+    hidden: { type: "string", description: "", sensitive: true, parse: parseCount },
+  },
+};
+const running: CommandShape = {
+  words: ["go"],
+  positionals: [{ name: "ID", description: "" }],
+  options: {},
+  takesCommand: true,
+};
+
+function refusal(command: CommandShape, ...args: string[]): { message: string; hint: string } {
+  try {
+    parseArguments(command, args);
+  } catch (error) {
+    if (isClocheError(error) && error.code === "USAGE") return { message: error.message, hint: error.hint };
+    throw error;
+  }
+  throw new Error(`${args.join(" ")} was accepted`);
+}
+
+describe("parseArguments()", () => {
+  it("takes options before, between and after positionals", () => {
+    const parsed = parseArguments(plain, ["--tag", "a", "x", "-l", "y", "--tag=b", "--count", "3", "--json"]);
+    expect(parsed.values).toEqual({ count: 3, colour: undefined, tag: ["a", "b"], loud: true, hidden: undefined });
+    expect(parsed).toMatchObject({ positionals: { ID: "x", PATH: "y" }, json: true, verbose: false });
+  });
+
+  it("takes the last of an option that is given twice", () => {
+    expect(parseArguments(plain, ["x", "--colour", "red", "--colour", "green"]).values["colour"]).toBe("green");
+  });
+
+  it("passes the words after -- on as they are", () => {
+    const parsed = parseArguments(running, ["a", "--", "sh", "--json", "-h", "--", ""]);
+    expect(parsed).toMatchObject({ command: ["sh", "--json", "-h", "--", ""], json: false, help: false });
+  });
+
+  it("takes words after -- for positionals where there is no command to run", () => {
+    expect(parseArguments(plain, ["--", "-odd", "--json"])).toMatchObject({
+      positionals: { ID: "-odd", PATH: "--json" },
+      json: false,
+    });
+  });
+
+  it("asks for nothing else when help is asked for", () => {
+    expect(parseArguments(running, ["-h"]).help).toBe(true);
+  });
+
+  it.each([
+    [["x", "--cout", "1"], "Unknown option --cout", 'Did you mean "--count"?'],
+    [["x", "-z"], "Unknown option -z", "cloche thing make --help"],
+    [["x", "--constructor"], "Unknown option --constructor", "--help"],
+    [["x", "--count", "many"], 'Invalid value "many" for --count: give a whole number above 0', "--help"],
+    [["x", "--colour", "gren"], "red, green", 'Did you mean "green"?'],
+    [["x", "--count"], "--count needs a value", "--help"],
+    [["x", "--count", "--", "3"], "--count needs a value", "--help"],
+    [["x", "--tag", "--loud"], "--tag needs a value", "`--tag=--loud`"],
+    [["x", "--loud=yes"], "--loud takes no value", "--help"],
+    [[], "Missing ID", "--help"],
+    [[""], "ID is empty", "--help"],
+    [["x", "y", "z"], 'Unexpected argument "z"', "--help"],
+  ])("refuses %j", (args, message, hint) => {
+    const refused = refusal(plain, ...args);
+    expect(refused.message).toContain(message);
+    expect(refused.hint).toContain(hint);
+  });
+
+  it("does not repeat a sensitive value", () => {
+    for (const args of [
+      ["x", "--hidden", "hush"],
+      ["x", "--hidden", "-hush"],
+    ]) {
+      const refused = refusal(plain, ...args);
+      expect(refused.message + refused.hint).not.toContain("hush");
+    }
+  });
+
+  it("tells where a command goes when the dashes are missing", () => {
+    for (const args of [["a"], ["a", "--"], ["a", "ls"], ["a", "ls", "-l"]])
+      expect(refusal(running, ...args).hint).toContain("after `--`");
+  });
+});

@@ -1,0 +1,183 @@
+import { parseArgs } from "node:util";
+import { BadValue } from "./bad-value.ts";
+import type { CommandShape } from "../command.ts";
+import { GLOBAL_OPTIONS, type OptionSpec, type OptionSpecs, type PositionalSpec } from "./option-spec.ts";
+import { findSimilar } from "./suggest.ts";
+import { unknownName, usageError } from "./usage-error.ts";
+
+export interface ParsedArguments {
+  readonly json: boolean;
+  readonly verbose: boolean;
+  readonly help: boolean;
+  readonly values: Readonly<Record<string, unknown>>;
+  /** By the name in the definition. */
+  readonly positionals: Readonly<Record<string, string>>;
+  readonly words: readonly string[];
+  /** The words after `--`, where the command takes them. */
+  readonly command: readonly string[];
+}
+
+/** What comes before the first `--` is ours; what comes after belongs to the command that runs in the sandbox. */
+export function splitAtDashes(args: readonly string[]): { own: string[]; after: string[] | undefined } {
+  const at = args.indexOf("--");
+  return at === -1 ? { own: [...args], after: undefined } : { own: args.slice(0, at), after: args.slice(at + 1) };
+}
+
+/** Checks the words against the command's table. Throws USAGE for whatever does not fit. */
+export function parseArguments(command: CommandShape, args: readonly string[]): ParsedArguments {
+  const specs: OptionSpecs = { ...command.options, ...GLOBAL_OPTIONS };
+  const { own, after } = splitAtDashes(args);
+  const { tokens } = parseArgs({
+    args: own,
+    options: toNodeOptions(specs),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+
+  const given = new Map<string, unknown[]>();
+  const words: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") words.push(token.value);
+    if (token.kind !== "option") continue;
+    const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
+    if (spec === undefined) throw unknownFlag(command, token.rawName, { specs, dashes: after !== undefined });
+    const value = checkValue(command.words, token.rawName, { spec, specs, token });
+    given.set(token.name, spec.multiple ? [...(given.get(token.name) ?? []), value] : [value]);
+  }
+  const flag = (name: string) => given.has(name);
+  const common = { json: flag("json"), verbose: flag("verbose"), help: flag("help") };
+  // Help is for those who do not know yet what is required.
+  if (common.help) return { ...common, values: {}, positionals: {}, words, command: [] };
+
+  if (!command.takesCommand) words.push(...(after ?? []));
+  const positionals = assignPositionals(command, words);
+  if (command.takesCommand && (after === undefined || after.length === 0)) {
+    throw usageError(command.words, "No command given", AFTER_DASHES);
+  }
+  return {
+    ...common,
+    values: collectValues(command, given),
+    positionals,
+    words,
+    command: command.takesCommand ? (after ?? []) : [],
+  };
+}
+
+function toNodeOptions(specs: OptionSpecs) {
+  return Object.fromEntries(
+    Object.entries(specs).map(([name, { type, short }]) => [
+      name,
+      { type, multiple: true, ...(short !== undefined && { short }) },
+    ]),
+  );
+}
+
+interface OptionToken {
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+/** Whether a word is one of the command's own options; a patch or a line of text may well start with dashes. */
+function isOwnOption(word: string, specs: OptionSpecs): boolean {
+  if (/^-[A-Za-z]$/.test(word)) return Object.values(specs).some(({ short }) => short === word[1]);
+  return word.startsWith("--") && Object.hasOwn(specs, word.slice(2).split("=", 1)[0] ?? "");
+}
+
+function checkValue(
+  words: readonly string[],
+  flag: string,
+  { spec, specs, token }: { spec: OptionSpec; specs: OptionSpecs; token: OptionToken },
+): unknown {
+  if (spec.type === "boolean") {
+    if (token.value !== undefined) throw usageError(words, `${flag} takes no value`);
+    return true;
+  }
+  const { value } = token;
+  if (value === undefined) throw usageError(words, `${flag} needs a value`);
+  if (!token.inlineValue && isOwnOption(value, specs)) {
+    const advice = spec.sensitive ? "" : ` If the value starts with a dash, write \`${flag}=${value}\`.`;
+    throw usageError(words, `${flag} needs a value, and the next word is an option`, advice.trim() || undefined);
+  }
+  if (spec.choices && !spec.choices.includes(value)) {
+    throw unknownName(
+      words,
+      `Invalid value "${value}" for ${flag}: it is one of ${spec.choices.join(", ")}`,
+      value,
+      spec.choices,
+    );
+  }
+  if (!spec.parse) return value;
+  try {
+    return spec.parse(value);
+  } catch (error) {
+    if (!(error instanceof BadValue)) throw error;
+    const shown = spec.sensitive ? "" : ` "${value}"`;
+    throw usageError(words, `Invalid value${shown} for ${flag}: ${error.message}`);
+  }
+}
+
+function unknownFlag(command: CommandShape, flag: string, { specs, dashes }: { specs: OptionSpecs; dashes: boolean }) {
+  const names = Object.keys(specs).map((name) => `--${name}`);
+  const similar = findSimilar(flag, names);
+  // `exec ID ls -l`: the flag was meant for the command.
+  const advice = command.takesCommand && !dashes && similar === undefined ? AFTER_DASHES : undefined;
+  return advice
+    ? usageError(command.words, `Unknown option ${flag}`, advice)
+    : unknownName(command.words, `Unknown option ${flag}`, flag, names);
+}
+
+const AFTER_DASHES = "Put the command and its arguments after `--`.";
+
+function assignPositionals(command: CommandShape, words: readonly string[]): Record<string, string> {
+  const assigned: Record<string, string> = {};
+  for (const [index, spec] of command.positionals.entries()) {
+    const word = words[index];
+    if (word === undefined) {
+      if (spec.optional) continue;
+      throw usageError(command.words, `Missing ${spec.name}`, whereToLook(spec, words[0]));
+    }
+    if (word === "") throw usageError(command.words, `${spec.name} is empty`);
+    if (spec.choices && !spec.choices.includes(word)) {
+      throw unknownName(
+        command.words,
+        `Invalid ${spec.name} "${word}": it is one of ${spec.choices.join(", ")}`,
+        word,
+        spec.choices,
+      );
+    }
+    assigned[spec.name] = word;
+  }
+  const extra = words[command.positionals.length];
+  if (extra !== undefined && !command.positionals.at(-1)?.multiple) {
+    const advice = command.takesCommand ? AFTER_DASHES : undefined;
+    throw usageError(command.words, `Unexpected argument "${extra}"`, advice);
+  }
+  return assigned;
+}
+
+/** What to type to see the values there are; `workspace` is what was typed for one, for what belongs to it. */
+function whereToLook({ completes }: PositionalSpec, workspace = "ID"): string | undefined {
+  switch (completes) {
+    case "workspace":
+      return "`cloche workspace list` shows the ids.";
+    case "environment":
+      return "`cloche env list` shows the names.";
+    case "service":
+    case "snapshot":
+      return `\`cloche workspace ${completes} list ${workspace}\` shows the names.`;
+    default:
+      return undefined;
+  }
+}
+
+function collectValues(command: CommandShape, given: ReadonlyMap<string, readonly unknown[]>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(command.options).map(([name, spec]) => {
+      const values = given.get(name);
+      if (values === undefined && spec.required) throw usageError(command.words, `Missing --${name}`);
+      if (spec.type === "boolean") return [name, values !== undefined];
+      return [name, spec.multiple ? (values ?? []) : values?.at(-1)];
+    }),
+  );
+}

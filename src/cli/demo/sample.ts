@@ -1,0 +1,33 @@
+import { cp, mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { removeTree } from "../../base/remove-tree.ts";
+
+/** The sample's file with the fault, the fault, and what replaces it. */
+export const FAULT = {
+  file: "slug.sh",
+  wrong: `tr ' ' '-'`,
+  right: String.raw`tr -cs 'a-z0-9\n' '-' | sed 's,-$,,'`,
+} as const;
+
+export interface DemoSample extends AsyncDisposable {
+  readonly path: string;
+  /** Whether the copy on the host still has the fault. */
+  unchanged(): Promise<boolean>;
+}
+
+/**
+ * A copy of the sample project outside of any checkout: where the package is installed, git may ignore the folder it lies in, and a
+ * project is seeded without what git ignores.
+ */
+export async function copySample(): Promise<DemoSample> {
+  const folder = await mkdtemp(join(tmpdir(), "cloche-demo-"));
+  const path = join(folder, "demo-project");
+  await cp(fileURLToPath(new URL("../../../examples/demo-project", import.meta.url)), path, { recursive: true });
+  return {
+    path,
+    unchanged: async () => (await readFile(join(path, FAULT.file), "utf8")).includes(FAULT.wrong),
+    [Symbol.asyncDispose]: () => removeTree(folder),
+  };
+}
