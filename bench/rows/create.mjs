@@ -9,7 +9,7 @@ const WARM_UP = 2;
 const DOCKER_FIRST = "docker run, output";
 
 /** @param {import("../bench.mjs").Bench} bench */
-export async function measureCreate({ installation: { cloche }, environments, docker, runc, rounds }) {
+export async function measureCreate({ installation: { cloche }, environments, docker, runc, rounds, seconds }) {
   const ours = environments.map(
     (environment) => /** @type {const} */ ([environment, () => createToFirstOutput(cloche, environment)]),
   );
@@ -17,6 +17,7 @@ export async function measureCreate({ installation: { cloche }, environments, do
   const dockerFirst = [];
   const samples = await interleave({
     rounds,
+    seconds,
     warmUp: WARM_UP,
     cases: {
       ...Object.fromEntries(ours),

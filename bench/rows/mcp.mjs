@@ -58,10 +58,11 @@ class Host {
 }
 
 /** @param {import("../bench.mjs").Bench} bench @returns {Promise<import("../table.mjs").Row[]>} */
-export async function measureMcp({ installation: { cloche }, rounds }) {
+export async function measureMcp({ installation: { cloche }, rounds, seconds }) {
   const env = { ...process.env, CLOCHE_HOME: cloche.home };
   const starts = await interleave({
     rounds: rounds * 2,
+    seconds: seconds / 2,
     warmUp: 2,
     cases: {
       ours: async () => {
@@ -105,7 +106,7 @@ export async function measureMcp({ installation: { cloche }, rounds }) {
   ];
 }
 
-/** A row without a peer. @param {string} what @param {string} unit @param {number} value @param {number} most @returns {import("../table.mjs").Row} */
+/** A row without a peer. @param {string} what @param {import("../table.mjs").Unit} unit @param {number} value @param {number} most @returns {import("../table.mjs").Row} */
 function alone(what, unit, value, most) {
   return {
     what,

@@ -1,9 +1,9 @@
-import { performance } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { compare } from "../comparison.mjs";
 import { interleave } from "../interleave.mjs";
 import { commandOf, descendants, privateKib } from "../processes.mjs";
 import { median, p99 } from "../statistics.mjs";
+import { timed } from "../timed.mjs";
 import { createToFirstOutput } from "./create.mjs";
 import { execTrue, inARow } from "./exec.mjs";
 
@@ -19,18 +19,19 @@ const IN_A_ROW = 6;
 const SAVED = "running";
 const ENVIRONMENT = "debian:12";
 
-/** The backend `vm`, with its template made, beside the command `docker`. @param {import("../bench.mjs").Bench} bench */
-export async function measureVm({ installation, docker, rounds, say }) {
+/** The backend `vm`, with its template made, beside the command `docker`. @param {import("../bench.mjs").Bench} bench @returns {Promise<import("../table.mjs").Row[]>} */
+export async function measureVm({ installation, docker, rounds, seconds, say }) {
   const { cloche } = installation;
   const create = async () => (await cloche.createWorkspace({ environment: ENVIRONMENT, backend: "vm" })).workspace_id;
   say("freezing a machine, or finding one");
   const id = await create();
   await cloche.createSnapshot(id, SAVED, { live: true });
   let saved = 0;
+  // Three parts, and most of each is waiting: one round to warm up is enough.
+  const plan = { rounds, seconds: seconds / 3, warmUp: 1 };
   const createOne = () => createToFirstOutput(cloche, ENVIRONMENT, "vm");
   const first = await interleave({
-    rounds,
-    warmUp: 2,
+    ...plan,
     cases: {
       create: () => whenReady(createOne),
       "docker run": () => whenReady(async () => (await docker.run()).endMs),
@@ -40,8 +41,7 @@ export async function measureVm({ installation, docker, rounds, say }) {
   });
   // Apart from the saves: the machine that is kept ready is the one that was saved or used last.
   const second = await interleave({
-    rounds,
-    warmUp: 2,
+    ...plan,
     cases: {
       "create again": () => whenReady(createOne),
       reset: () =>
@@ -62,8 +62,7 @@ export async function measureVm({ installation, docker, rounds, say }) {
   for (const one of made) await cloche.deleteWorkspace(one);
   // Last: a daemon that has just started has no machine ready, and what waited has ended.
   const third = await interleave({
-    rounds,
-    warmUp: 2,
+    ...plan,
     cases: {
       "create first": async () => {
         await cloche.stopDaemon();
@@ -161,11 +160,4 @@ async function idleMemory({ daemonPid }, create) {
   await create();
   await settle();
   return allMib() - before;
-}
-
-/** @param {() => Promise<unknown>} work */
-async function timed(work) {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
 }
