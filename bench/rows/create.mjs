@@ -3,7 +3,7 @@ import { compare } from "../comparison.mjs";
 import { interleave } from "../interleave.mjs";
 import { bubblewrapToFirstOutput } from "../peers/bubblewrap.mjs";
 
-const GOAL = { most: 1 / 10, text: "≤ 1/10" };
+const GOAL = { most: 1 / 15, text: "≤ 1/15" };
 const WARM_UP = 2;
 /** `docker run` returns only when its container is gone; its first output comes a good deal earlier. Both are shown. */
 const DOCKER_FIRST = "docker run, output";
