@@ -44,9 +44,11 @@ async function runBench(options, results, cleanup) {
     const { measure, seconds } = ROWS[name];
     const start = performance.now();
     const given = { rounds: options.rounds, seconds: options.timed ? seconds : Infinity, say };
-    const rows = await measure({ installation, ...peers, ...given });
-    for (const row of rows) print(formatRow(row));
-    results.add(name, secondsSince(start), rows);
+    for await (const row of await measure({ installation, ...peers, ...given })) {
+      print(formatRow(row));
+      results.add(row);
+    }
+    results.took(name, secondsSince(start));
   }
   return installation;
 }

@@ -10,7 +10,7 @@ const RESULTS = fileURLToPath(new URL("./results/", import.meta.url));
  * @property {string} date
  * @property {Awaited<ReturnType<typeof import("./machine.mjs").describeMachine>>} machine
  * @property {number} rounds at most
- * @property {Record<string, number>} seconds that each measurement took, with its preparation
+ * @property {Record<string, number>} seconds that each name of the list took, with its preparation
  * @property {import("./table.mjs").Row[]} rows
  * @property {readonly string[] | null} left_behind null as long as the run is not over
  */
@@ -22,10 +22,15 @@ export class ResultsFile {
     this.path = `${RESULTS}${this.document.date.replace(/\.\d+Z$/, "Z").replaceAll(":", "-")}.json`;
   }
 
-  /** @param {string} name @param {number} seconds @param {readonly import("./table.mjs").Row[]} rows */
-  add(name, seconds, rows) {
+  /** @param {import("./table.mjs").Row} row */
+  add(row) {
+    this.document.rows.push(row);
+    this.#write();
+  }
+
+  /** @param {string} name @param {number} seconds */
+  took(name, seconds) {
     this.document.seconds[name] = seconds;
-    this.document.rows.push(...rows);
     this.#write();
   }
 

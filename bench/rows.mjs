@@ -16,8 +16,9 @@ import { measureVm } from "./rows/vm.mjs";
 import { measureWork } from "./rows/work.mjs";
 
 /**
- * @typedef {object} Measurement gives one line of the table, or a few that are measured together
- * @property {(bench: import("./bench.mjs").Bench) => Promise<import("./table.mjs").Row[]>} measure
+ * @typedef {import("./table.mjs").Row} Row
+ * @typedef {object} Measurement gives one line of the table, or a few: at once where they are measured together, else one by one
+ * @property {(bench: import("./bench.mjs").Bench) => Promise<Row[]> | AsyncGenerator<Row>} measure
  * @property {number} seconds its share of the whole; rounds that do not fit are left out
  * @property {readonly ("docker" | "runc")[]} [beside] peers that it needs
  */

@@ -70,14 +70,17 @@ export async function measureBusy(bench) {
 async function whileCopying({ project, copy, copyMs }, work) {
   const copying = spawn("cp", ["-a", project, copy], { stdio: ["ignore", "ignore", "inherit"] });
   const ended = once(copying, "exit");
-  await setTimeout(copyMs / 2);
-  const ms = await work();
-  const wasBusy = copying.exitCode === null;
-  copying.kill();
-  await ended;
-  // A disk that was quiet in truth would look good.
-  if (!wasBusy) throw new Error(`the copy ended before what it was to disturb, which took ${ms.toFixed(0)} ms`);
-  return ms;
+  try {
+    await setTimeout(copyMs / 2);
+    const ms = await work();
+    // A disk that was quiet in truth would look good.
+    if (copying.exitCode !== null)
+      throw new Error(`the copy ended before what it was to disturb, which took ${ms.toFixed(0)} ms`);
+    return ms;
+  } finally {
+    copying.kill();
+    await ended;
+  }
 }
 
 /** What was copied is gone, and nothing waits to be written. @param {string} copy */

@@ -11,11 +11,12 @@ const LARGE_BYTES = 200_000_000;
 const MB_PER_SECOND = 300;
 
 /** @param {import("../bench.mjs").Bench} bench */
-export async function measureFiles(bench) {
+export async function* measureFiles(bench) {
   const { cloche } = bench.installation;
   const { workspace_id } = await cloche.createWorkspace({ environment: "host" });
   try {
-    return [await measureSmall(bench, workspace_id), ...(await measureLarge(bench, workspace_id))];
+    yield await measureSmall(bench, workspace_id);
+    yield* await measureLarge(bench, workspace_id);
   } finally {
     await cloche.deleteWorkspace(workspace_id);
   }

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, URL } from "node:url";
 import { compare } from "../comparison.mjs";
@@ -35,7 +35,7 @@ const WORK = [
 ];
 
 /** Work as people have it, in a workspace with the defaults and on the host, on the same disk. @param {import("../bench.mjs").Bench} bench */
-export async function measureWork({ installation: { cloche, directory }, rounds, seconds, say }) {
+export async function* measureWork({ installation: { cloche, directory }, rounds, seconds, say }) {
   const folder = join(directory, "work");
   say("copying this project");
   mkdirSync(folder);
@@ -48,7 +48,6 @@ export async function measureWork({ installation: { cloche, directory }, rounds,
     const { exit_code, stdout, stderr } = await cloche.execWorkspace(workspace_id, { command, timeout_seconds: 300 });
     if (exit_code !== 0) throw new Error(`"${command}" ended with ${exit_code}: ${(stdout + stderr).slice(-500)}`);
   };
-  const rows = [];
   for (const { what, prepare, command, goal } of WORK) {
     say(what);
     const samples = await interleave({
@@ -66,16 +65,14 @@ export async function measureWork({ installation: { cloche, directory }, rounds,
         },
       },
     });
-    rows.push(
-      compare({
-        what: `${what}, inside`,
-        ours: samples["inside"] ?? [],
-        peer: "on the host",
-        peerSamples: samples["native"] ?? [],
-        ...(goal && { goal }),
-      }),
-    );
+    yield compare({
+      what: `${what}, inside`,
+      ours: samples["inside"] ?? [],
+      peer: "on the host",
+      peerSamples: samples["native"] ?? [],
+      ...(goal && { goal }),
+    });
   }
   await cloche.deleteWorkspace(workspace_id);
-  return rows;
+  rmSync(folder, { recursive: true });
 }
