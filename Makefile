@@ -54,10 +54,10 @@ torture: ## Play random steps on workspaces beside plain folders (STEPS, SEED, B
 	@$(MAKE) --no-print-directory build
 	@STEPS="$(or $(STEPS),1000)" SEED="$(SEED)" BACKEND="$(or $(BACKEND),container)" node_modules/.bin/vitest run --project sandbox test/model
 
-bench: ## Measure beside the peers, in one run; table on stdout, JSON in bench/results/
+bench: ## Measure beside the peers, at most 10 minutes; JSON in bench/results/ (ROW=exec or ROW=work,busy for single rows)
 	@scripts/setup --bench
 	@$(MAKE) --no-print-directory build
-	@node bench/bench.mjs
+	@node bench/bench.mjs $(if $(ROW),--only "$(ROW)")
 
 clean: ## Remove what was built
 	@rm -rf dist build/guest coverage

@@ -1,6 +1,4 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
-import { PROJECT_FILES, someFiles, writeProject } from "./project-tree.mjs";
+import { largeProject, someFiles } from "./project-tree.mjs";
 
 export const EDITS = 10;
 /** Relative to the project. */
@@ -17,9 +15,7 @@ export const editCommand = (folder) => ["sh", "-c", `cd "$0" && exec "$@"`, fold
  * @param {(given: { project: string, workspaceId: string, edit: (workspaceId: string) => Promise<void> }) => Promise<T>} use
  */
 export async function withLargeWorkspace({ installation: { cloche, directory }, say }, use) {
-  const project = join(directory, "large-project");
-  say(`writing a project of ${PROJECT_FILES} files`);
-  writeProject(project);
+  const project = largeProject(directory, say);
   say("importing it");
   const { workspace_id: workspaceId } = await cloche.createWorkspace({ environment: "host", seed_path: project });
   /** @param {string} id */
@@ -32,6 +28,5 @@ export async function withLargeWorkspace({ installation: { cloche, directory }, 
     return await use({ project, workspaceId, edit });
   } finally {
     await cloche.deleteWorkspace(workspaceId);
-    rmSync(project, { recursive: true, force: true });
   }
 }

@@ -1,34 +1,25 @@
 import { parseArgs } from "node:util";
+import { ROW_NAMES, ROWS } from "./rows.mjs";
 
-export const HELP = `Usage: node bench/bench.mjs [--rounds N] [--quick] [--only NAME]… [--list] [--json]
+export const HELP = `Usage: node bench/bench.mjs [--only NAME[,NAME]…] [--rounds N] [--quick] [--list] [--json]
 
-Measures cloche beside its peers in one run and prints a table; the samples go to bench/results/.
-  --rounds N    rounds of the slow measurements (default 20); the quick ones are repeated in proportion
-  --quick       5 rounds: for a first look, not for a number to quote
-  --only NAME   only these measurements; --list names them
-  --list        what is measured, and nothing else
-  --json        prints the JSON document instead of the table
-A goal that is missed is shown and does not change the exit code: a timing is no test.`;
+Measures cloche beside its peers in one run and prints each row when it has it; the samples go to bench/results/.
+  --only NAME   only these rows, separated by commas; --list names them
+  --rounds N    exactly N rounds, however long they take; without it, at most 20 and what fits into the seconds of the row
+  --quick       at most 5 rounds: for a first look, not for a number to quote
+  --list        the rows and the seconds of each, and nothing else
+  --json        prints the JSON document at the end instead of the table
+A goal that is missed is shown and does not change the exit code: a timing is no test.
 
-export const ROW_NAMES = /** @type {const} */ ([
-  "create",
-  "exec",
-  "docker",
-  "vm",
-  "idle",
-  "project",
-  "snapshot",
-  "diff",
-  "files",
-  "shell",
-  "events",
-  "mcp",
-  "version",
-]);
+Examples:
+  make bench
+  make bench ROW=exec
+  make bench ROW=work,busy
+  node bench/bench.mjs --only create --rounds 100`;
 
 /**
- * @typedef {(typeof ROW_NAMES)[number]} RowName
- * @typedef {{ help: boolean, list: boolean, json: boolean, rounds: number, only: readonly RowName[] }} Options
+ * @typedef {import("./rows.mjs").RowName} RowName
+ * @typedef {{ help: boolean, list: boolean, json: boolean, rounds: number, timed: boolean, only: readonly RowName[] }} Options
  */
 
 /** @param {readonly string[]} argv @returns {Options} */
@@ -47,10 +38,21 @@ export function parseOptions(argv) {
   const rounds = values.rounds === undefined ? (values.quick ? 5 : 20) : Number(values.rounds);
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 1000)
     throw new Error("--rounds takes a number from 1 to 1000");
-  const only = (values.only ?? [...ROW_NAMES]).map((name) => {
-    const known = ROW_NAMES.find((one) => one === name);
-    if (known === undefined) throw new Error(`There is no measurement "${name}"; use one of: ${ROW_NAMES.join(", ")}`);
-    return known;
-  });
-  return { help: values.help, list: values.list, json: values.json, rounds, only };
+  const { help, list, json } = values;
+  return { help, list, json, rounds, timed: values.rounds === undefined, only: chooseRows(values.only) };
 }
+
+/** Always in the order of the table, whatever the order they were asked for in. @param {string[]} [lists] */
+function chooseRows(lists) {
+  if (lists === undefined) return ROW_NAMES;
+  const asked = new Set(lists.flatMap((list) => list.split(",")).map((name) => name.trim()));
+  const unknown = [...asked].filter((name) => !ROW_NAMES.some((one) => one === name));
+  if (unknown.length > 0)
+    throw Object.assign(new Error(`There is no row ${unknown.map((name) => `"${name}"`).join(", ")}`), {
+      hint: `The rows are ${ROW_NAMES.join(", ")}`,
+    });
+  return ROW_NAMES.filter((name) => asked.has(name));
+}
+
+/** @param {readonly RowName[]} names */
+export const listRows = (names) => names.map((name) => `${name.padEnd(10)}${ROWS[name].seconds} s`).join("\n");

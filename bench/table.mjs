@@ -1,5 +1,5 @@
 /**
- * @typedef {"ms" | "MiB" | "MB/s" | "files/s" | "times" | "none"} Unit
+ * @typedef {"ms" | "MiB" | "kB" | "MB/s" | "files/s"} Unit
  * @typedef {object} Row
  * @property {string} what
  * @property {Unit} unit
@@ -14,15 +14,23 @@
  * @property {Record<string, unknown>} [details] for the JSON only
  */
 
-const HEADER = ["what", "ours p50", "ours p99", "peer", "peer p50", "ratio", "goal", "holds"];
+/** Fixed, because a row is printed before the next one is known; a longer cell pushes its own line only. */
+const COLUMNS = /** @type {const} */ ([
+  { title: "what", width: 68 },
+  { title: "ours p50", width: 12, numeric: true },
+  { title: "ours p99", width: 12, numeric: true },
+  { title: "peer", width: 18 },
+  { title: "peer p50", width: 12, numeric: true },
+  { title: "ratio", width: 6, numeric: true },
+  { title: "goal", width: 28 },
+  { title: "holds", width: 5 },
+]);
 
 /** @param {number | null} value @param {Unit} unit */
 function show(value, unit) {
   if (value === null || Number.isNaN(value)) return "-";
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
-  return unit === "times" || unit === "none"
-    ? value.toFixed(unit === "none" ? 0 : digits)
-    : `${value.toFixed(digits)} ${unit}`;
+  return `${value.toFixed(digits)} ${unit}`;
 }
 
 /** A ratio below one reads best as a part. @param {number | null} ratio */
@@ -43,28 +51,23 @@ const cells = (row) => [
   row.holds === null ? "-" : row.holds ? "yes" : "NO",
 ];
 
-const NUMERIC = new Set([1, 2, 4, 5]);
+/** @param {readonly string[]} texts */
+const line = (texts) =>
+  COLUMNS.map((column, index) => {
+    const text = texts[index] ?? "";
+    return "numeric" in column ? text.padStart(column.width) : text.padEnd(column.width);
+  })
+    .join("  ")
+    .trimEnd();
+
+export const formatHeader = () =>
+  `${line(COLUMNS.map(({ title }) => title))}\n${COLUMNS.map(({ width }) => "-".repeat(width)).join("  ")}`;
+
+/** @param {Row} row */
+export const formatRow = (row) => line(cells(row));
 
 /** @param {readonly Row[]} rows */
-export function formatTable(rows) {
-  const lines = [HEADER, ...rows.map(cells)];
-  const widths = HEADER.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  const aligned = lines.map((line) =>
-    line
-      .map((cell, column) =>
-        NUMERIC.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
-      )
-      .join("  ")
-      .trimEnd(),
-  );
-  const notes = rows.flatMap((row) => (row.note ? [`${row.what}: ${row.note}`] : []));
-  return [
-    aligned[0],
-    widths.map((width) => "-".repeat(width)).join("  "),
-    ...aligned.slice(1),
-    ...(notes.length > 0 ? ["", ...notes] : []),
-  ].join("\n");
-}
+export const formatNotes = (rows) => rows.flatMap((row) => (row.note ? [`${row.what}: ${row.note}`] : [])).join("\n");
 
 /** @param {readonly Row[]} rows */
 export function formatVerdict(rows) {

@@ -33,6 +33,9 @@ export async function startDocker({ directory, rootfs, cleanup }) {
   let isIdle = false;
   return {
     run: () => timeReady([...docker, "run", "--rm", ...isolated, IMAGE, "echo", "ready"]),
+    /** The container stays when it has ended, so that nobody is removed while others start. */
+    runAndKeep: () => timeReady([...docker, "run", ...isolated, IMAGE, "echo", "ready"]),
+    removeEnded: () => timeCommand([...docker, "container", "prune", "--force"]),
     /** Starts the container that `exec` goes to; once. */
     startIdle: async () => {
       if (isIdle) return;

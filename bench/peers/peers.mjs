@@ -4,8 +4,6 @@ import { startDocker } from "./docker.mjs";
 import { prepareRunc } from "./runc.mjs";
 
 const BUILT = "debian:12";
-/** Measurements beside an engine, or in one. */
-const NEED_DOCKER = ["create", "exec", "docker", "vm"];
 
 /**
  * @typedef {Awaited<ReturnType<typeof startDocker>>} Docker
@@ -13,19 +11,19 @@ const NEED_DOCKER = ["create", "exec", "docker", "vm"];
  */
 
 /**
- * Makes ready what is compared with: the environment, an engine with the same root file system as its image, a bundle of it. What no chosen measurement
+ * Makes ready what is compared with: the environment, an engine with the same root file system as its image, a bundle of it. What no chosen row
  * needs is not started.
  *
  * @param {{ installation: import("../installation.mjs").Installation, cleanup: import("../cleanup.mjs").Cleanup, needed: readonly string[], say: (text: string) => void }} given
  * @returns {Promise<{ environments: string[], docker: Docker, runc: Runc }>}
  */
 export async function startPeers({ installation, cleanup, needed, say }) {
-  if (!needed.some((name) => NEED_DOCKER.includes(name))) return { environments: ["host"], docker: none, runc: none };
+  if (!needed.includes("docker")) return { environments: ["host"], docker: none, runc: none };
   const built = await rootfsOfBuilt(installation, say);
   const rootfs = built ?? (await makeSmallRootfs(join(installation.directory, "rootfs")));
   say("starting a private Docker engine");
   const docker = await startDocker({ directory: installation.directory, rootfs, cleanup });
-  const runc = needed.includes("create") ? await prepareRunc({ directory: installation.directory, rootfs }) : none;
+  const runc = needed.includes("runc") ? await prepareRunc({ directory: installation.directory, rootfs }) : none;
   return { environments: built === undefined ? ["host"] : ["host", BUILT], docker, runc };
 }
 

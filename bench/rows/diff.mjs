@@ -11,7 +11,7 @@ const GOAL = { most: 1, text: "≤ 1" };
 
 /** @param {import("../bench.mjs").Bench} bench */
 export async function measureDiff(bench) {
-  const { installation, rounds, say } = bench;
+  const { installation, rounds, seconds, say } = bench;
   const { cloche, directory } = installation;
   return await withLargeWorkspace(bench, async ({ project, workspaceId }) => {
     say("committing it to git");
@@ -19,6 +19,7 @@ export async function measureDiff(bench) {
     await makeCheckout(project, checkout);
     const samples = await interleave({
       rounds: rounds * 2,
+      seconds,
       warmUp: 3,
       cases: {
         ours: async () => {

@@ -10,7 +10,7 @@ const EXECS_PER_ROUND = 25;
 const WARM_UP_EXECS = 500;
 
 /** The backend `docker` beside the command `docker`, on one engine and one root file system. @param {import("../bench.mjs").Bench} bench */
-export async function measureDocker({ installation: { cloche }, environments, docker, rounds }) {
+export async function measureDocker({ installation: { cloche }, environments, docker, rounds, seconds }) {
   const environment = environments.at(-1) ?? "host";
   const { workspace_id } = await cloche.createWorkspace({ environment, backend: "docker" });
   const exec = () => execTrue(cloche, workspace_id);
@@ -18,6 +18,7 @@ export async function measureDocker({ installation: { cloche }, environments, do
   await inARow(WARM_UP_EXECS, exec);
   const samples = await interleave({
     rounds,
+    seconds,
     warmUp: 2,
     cases: {
       create: () => createToFirstOutput(cloche, environment, "docker"),

@@ -15,26 +15,26 @@ const LEAK_RUNS = 3;
 const LEAK_MIB = 8;
 
 /** @param {import("../bench.mjs").Bench} bench */
-export async function measureExec({ installation: { cloche, daemonPid }, docker, rounds }) {
+export async function* measureExec({ installation: { cloche, daemonPid }, docker, rounds, seconds }) {
   const { workspace_id } = await cloche.createWorkspace({ environment: "host" });
   const exec = () => execTrue(cloche, workspace_id);
   await docker.startIdle();
   await inARow(WARM_UP_EXECS, exec);
   const samples = await interleave({
     rounds,
+    seconds: seconds / 2,
     warmUp: 2,
     cases: { ours: () => inARow(EXECS_PER_ROUND, exec), "docker exec": docker.exec },
   });
-  const row = compare({
+  yield compare({
     what: "exec true",
     ours: samples["ours"] ?? [],
     peer: "docker exec",
     peerSamples: samples["docker exec"] ?? [],
     goal: GOAL,
   });
-  const leak = await measureLeak(await daemonPid(), exec);
+  yield await measureLeak(await daemonPid(), exec);
   await cloche.deleteWorkspace(workspace_id);
-  return [row, leak];
 }
 
 /** @param {import("../installation.mjs").Cloche} cloche @param {string} workspaceId */

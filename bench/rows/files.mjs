@@ -11,18 +11,19 @@ const LARGE_BYTES = 200_000_000;
 const MB_PER_SECOND = 300;
 
 /** @param {import("../bench.mjs").Bench} bench */
-export async function measureFiles(bench) {
+export async function* measureFiles(bench) {
   const { cloche } = bench.installation;
   const { workspace_id } = await cloche.createWorkspace({ environment: "host" });
   try {
-    return [await measureSmall(bench, workspace_id), ...(await measureLarge(bench, workspace_id))];
+    yield await measureSmall(bench, workspace_id);
+    yield* await measureLarge(bench, workspace_id);
   } finally {
     await cloche.deleteWorkspace(workspace_id);
   }
 }
 
 /** One call after the other, as an agent reads. @param {import("../bench.mjs").Bench} bench @param {string} id */
-async function measureSmall({ installation: { cloche }, rounds }, id) {
+async function measureSmall({ installation: { cloche }, rounds, seconds }, id) {
   const write = `mkdir small && cd small && for i in $(seq ${SMALL_FILES}); do echo "content of $i" >$i; done`;
   const { exit_code } = await cloche.execWorkspace(id, { command: write });
   if (exit_code !== 0) throw new Error("the small files could not be written");
@@ -33,6 +34,7 @@ async function measureSmall({ installation: { cloche }, rounds }, id) {
   };
   const samples = await interleave({
     rounds: Math.max(3, Math.ceil(rounds / 2)),
+    seconds: seconds / 2,
     warmUp: 1,
     cases: {
       inTurn: async () => {
@@ -58,7 +60,7 @@ async function measureSmall({ installation: { cloche }, rounds }, id) {
 }
 
 /** @param {import("../bench.mjs").Bench} bench @param {string} id */
-async function measureLarge({ installation: { cloche, directory }, rounds, say }, id) {
+async function measureLarge({ installation: { cloche, directory }, rounds, seconds, say }, id) {
   say("writing a file of 200 MB");
   const source = join(directory, "large-file");
   const output = join(directory, "large-file-out");
@@ -74,6 +76,7 @@ async function measureLarge({ installation: { cloche, directory }, rounds, say }
   const push = () => cloche.pushWorkspaceSync(id, source);
   const samples = await interleave({
     rounds: Math.max(3, Math.ceil(rounds / 4)),
+    seconds: seconds / 2,
     warmUp: 1,
     cases: {
       cold: async () => {

@@ -57,11 +57,12 @@ class Host {
   }
 }
 
-/** @param {import("../bench.mjs").Bench} bench @returns {Promise<import("../table.mjs").Row[]>} */
-export async function measureMcp({ installation: { cloche }, rounds }) {
+/** @param {import("../bench.mjs").Bench} bench @returns {AsyncGenerator<import("../table.mjs").Row>} */
+export async function* measureMcp({ installation: { cloche }, rounds, seconds }) {
   const env = { ...process.env, CLOCHE_HOME: cloche.home };
   const starts = await interleave({
     rounds: rounds * 2,
+    seconds: seconds / 2,
     warmUp: 2,
     cases: {
       ours: async () => {
@@ -73,7 +74,7 @@ export async function measureMcp({ installation: { cloche }, rounds }) {
       node: () => timeToEnd([process.execPath, "-e", "0"]),
     },
   });
-  const start = compare({
+  yield compare({
     what: "mcp serve → initialize",
     ours: starts["ours"] ?? [],
     peer: "node -e 0",
@@ -94,18 +95,15 @@ export async function measureMcp({ installation: { cloche }, rounds }) {
   }
   await host.close();
   await cloche.deleteWorkspace(workspace_id);
-  return [
-    start,
-    {
-      ...alone("workspace_exec true over stdio", "ms", median(samples), EXEC_GOAL_MS),
-      ours_p99: p99(samples),
-      details: { ours_samples: samples },
-    },
-    alone("tools/list of workspace-core", "kB", listBytes / 1000, LIST_GOAL_KB),
-  ];
+  yield {
+    ...alone("workspace_exec true over stdio", "ms", median(samples), EXEC_GOAL_MS),
+    ours_p99: p99(samples),
+    details: { ours_samples: samples },
+  };
+  yield alone("tools/list of workspace-core", "kB", listBytes / 1000, LIST_GOAL_KB);
 }
 
-/** A row without a peer. @param {string} what @param {string} unit @param {number} value @param {number} most @returns {import("../table.mjs").Row} */
+/** A row without a peer. @param {string} what @param {import("../table.mjs").Unit} unit @param {number} value @param {number} most @returns {import("../table.mjs").Row} */
 function alone(what, unit, value, most) {
   return {
     what,

@@ -3,15 +3,13 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { interleave } from "../interleave.mjs";
-import { PROJECT_FILES, writeProject } from "../project-tree.mjs";
+import { largeProject, PROJECT_FILES } from "../project-tree.mjs";
 import { median, p99 } from "../statistics.mjs";
 import { timeToEnd } from "../timed-command.mjs";
 
 /** @param {import("../bench.mjs").Bench} bench @returns {Promise<import("../table.mjs").Row[]>} */
-export async function measureProject({ installation: { cloche, directory }, rounds, say }) {
-  const project = join(directory, "project");
-  say(`writing a project of ${PROJECT_FILES} files`);
-  writeProject(project);
+export async function measureProject({ installation: { cloche, directory }, rounds, seconds, say }) {
+  const project = largeProject(directory, say);
   const create = (/** @type {string | undefined} */ seed_path) => async () => {
     const start = performance.now();
     const { workspace_id } = await cloche.createWorkspace({
@@ -26,6 +24,7 @@ export async function measureProject({ installation: { cloche, directory }, roun
   const importMs = await create(project)();
   const samples = await interleave({
     rounds: Math.max(3, Math.ceil(rounds / 2)),
+    seconds,
     warmUp: 1,
     cases: {
       project: create(project),

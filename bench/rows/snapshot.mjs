@@ -6,6 +6,7 @@ import { interleave } from "../interleave.mjs";
 import { EDITS, withLargeWorkspace } from "../large-workspace.mjs";
 import { median } from "../statistics.mjs";
 import { timeToEnd } from "../timed-command.mjs";
+import { timed } from "../timed.mjs";
 
 const OF_COPY = { most: 1 / 50, text: "≤ 1/50" };
 const OF_CREATE = { most: 2, text: "≤ 2" };
@@ -13,14 +14,15 @@ const SAVED = "edited";
 
 /** Snapshot, reset and fork of a large workspace with few changes. @param {import("../bench.mjs").Bench} bench */
 export async function measureSnapshot(bench) {
-  const { installation, rounds } = bench;
+  const { installation, rounds, seconds } = bench;
   const { cloche, directory } = installation;
   return await withLargeWorkspace(bench, async ({ project, workspaceId, edit }) => {
     await cloche.createSnapshot(workspaceId, SAVED);
     const copy = join(directory, "large-copy");
     const samples = await interleave({
       rounds: Math.max(3, Math.ceil(rounds / 2)),
-      warmUp: 2,
+      seconds,
+      warmUp: 1,
       cases: {
         snapshot: () => snapshot(cloche, workspaceId),
         reset: async () => {
@@ -69,13 +71,6 @@ export async function measureSnapshot(bench) {
       }),
     ];
   });
-}
-
-/** @param {() => Promise<unknown>} work */
-async function timed(work) {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
 }
 
 /** @param {import("../installation.mjs").Cloche} cloche @param {string} workspaceId */

@@ -6,10 +6,11 @@ import { timeToEnd } from "../timed-command.mjs";
 
 const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
-/** @param {Pick<import("../bench.mjs").Bench, "rounds">} bench */
-export async function measureVersion({ rounds }) {
+/** @param {Pick<import("../bench.mjs").Bench, "rounds" | "seconds">} bench */
+export async function measureVersion({ rounds, seconds }) {
   const samples = await interleave({
     rounds: rounds * 2,
+    seconds,
     warmUp: 2,
     cases: {
       ours: () => timeToEnd([process.execPath, CLI, "--version"]),

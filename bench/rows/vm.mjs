@@ -1,9 +1,9 @@
-import { performance } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { compare } from "../comparison.mjs";
 import { interleave } from "../interleave.mjs";
 import { commandOf, descendants, privateKib } from "../processes.mjs";
 import { median, p99 } from "../statistics.mjs";
+import { timed } from "../timed.mjs";
 import { createToFirstOutput } from "./create.mjs";
 import { execTrue, inARow } from "./exec.mjs";
 
@@ -18,19 +18,21 @@ const READY_MS = 2500;
 const IN_A_ROW = 6;
 const SAVED = "running";
 const ENVIRONMENT = "debian:12";
+const CREATE = `backend vm: create → first output, ${ENVIRONMENT}`;
 
-/** The backend `vm`, with its template made, beside the command `docker`. @param {import("../bench.mjs").Bench} bench */
-export async function measureVm({ installation, docker, rounds, say }) {
+/** The backend `vm`, with its template made, beside the command `docker`. @param {import("../bench.mjs").Bench} bench @returns {AsyncGenerator<import("../table.mjs").Row>} */
+export async function* measureVm({ installation, docker, rounds, seconds, say }) {
   const { cloche } = installation;
   const create = async () => (await cloche.createWorkspace({ environment: ENVIRONMENT, backend: "vm" })).workspace_id;
   say("freezing a machine, or finding one");
   const id = await create();
   await cloche.createSnapshot(id, SAVED, { live: true });
   let saved = 0;
+  // Three parts, and most of each is waiting: one round to warm up is enough.
+  const plan = { rounds, seconds: seconds / 3, warmUp: 1 };
   const createOne = () => createToFirstOutput(cloche, ENVIRONMENT, "vm");
   const first = await interleave({
-    rounds,
-    warmUp: 2,
+    ...plan,
     cases: {
       create: () => whenReady(createOne),
       "docker run": () => whenReady(async () => (await docker.run()).endMs),
@@ -38,10 +40,16 @@ export async function measureVm({ installation, docker, rounds, say }) {
       save: () => timed(() => cloche.createSnapshot(id, `${SAVED}-${++saved}`, { live: true })),
     },
   });
+  const besideDocker = { peer: "docker run", peerSamples: first["docker run"] ?? [], goal: CREATE_GOAL };
+  yield compare({ what: CREATE, ours: first["create"] ?? [], ...besideDocker });
+  yield absolute("backend vm: exec true", first["exec"] ?? [], EXEC_MS);
+  yield {
+    ...absolute("backend vm: live snapshot", first["save"] ?? [], PAUSE_MS),
+    note: "the whole call; the machine stands still for less",
+  };
   // Apart from the saves: the machine that is kept ready is the one that was saved or used last.
   const second = await interleave({
-    rounds,
-    warmUp: 2,
+    ...plan,
     cases: {
       "create again": () => whenReady(createOne),
       reset: () =>
@@ -57,13 +65,31 @@ export async function measureVm({ installation, docker, rounds, say }) {
       },
     },
   });
+  yield compare({
+    what: "backend vm: reset to a live snapshot → first output",
+    ours: second["reset"] ?? [],
+    peer: "create",
+    peerSamples: second["create again"] ?? [],
+    goal: RESET_GOAL,
+  });
+  yield compare({ what: `${CREATE}, second of two at once`, ours: second["create at once"] ?? [], ...besideDocker });
   const made = [id];
   const memory = await idleMemory(installation, async () => made.push(await create()));
+  yield {
+    what: "backend vm: idle machine, private memory",
+    unit: "MiB",
+    ours_p50: memory,
+    ours_p99: null,
+    peer: "-",
+    peer_p50: null,
+    ratio: null,
+    goal: `≤ ${PRIVATE_MIB} MiB`,
+    holds: memory <= PRIVATE_MIB,
+  };
   for (const one of made) await cloche.deleteWorkspace(one);
   // Last: a daemon that has just started has no machine ready, and what waited has ended.
   const third = await interleave({
-    rounds,
-    warmUp: 2,
+    ...plan,
     cases: {
       "create first": async () => {
         await cloche.stopDaemon();
@@ -79,59 +105,14 @@ export async function measureVm({ installation, docker, rounds, say }) {
       },
     },
   });
-  const samples = { ...first, ...second, ...third };
-  const of = (/** @type {string} */ name) => samples[name] ?? [];
-  const alone = { peer: "-", peer_p50: null, ratio: null };
-  return [
-    compare({
-      what: `backend vm: create → first output, ${ENVIRONMENT}`,
-      ours: of("create"),
-      peer: "docker run",
-      peerSamples: of("docker run"),
-      goal: CREATE_GOAL,
-    }),
-    absolute("backend vm: exec true", of("exec"), EXEC_MS),
-    {
-      ...absolute("backend vm: live snapshot", of("save"), PAUSE_MS),
-      note: "the whole call; the machine stands still for less",
-    },
-    compare({
-      what: "backend vm: reset to a live snapshot → first output",
-      ours: of("reset"),
-      peer: "create",
-      peerSamples: of("create again"),
-      goal: RESET_GOAL,
-    }),
-    compare({
-      what: `backend vm: create → first output, ${ENVIRONMENT}, second of two at once`,
-      ours: of("create at once"),
-      peer: "docker run",
-      peerSamples: of("docker run"),
-      goal: CREATE_GOAL,
-    }),
-    compare({
-      what: `backend vm: create → first output, ${ENVIRONMENT}, ${IN_A_ROW} in a row`,
-      ours: of("create in a row"),
-      peer: "docker run",
-      peerSamples: of("docker run again"),
-      goal: CREATE_GOAL,
-    }),
-    compare({
-      what: `backend vm: create → first output, ${ENVIRONMENT}, no machine ready`,
-      ours: of("create first"),
-      peer: "docker run",
-      peerSamples: of("docker run again"),
-    }),
-    {
-      ...alone,
-      what: "backend vm: idle machine, private memory",
-      unit: "MiB",
-      ours_p50: memory,
-      ours_p99: null,
-      goal: `≤ ${PRIVATE_MIB} MiB`,
-      holds: memory <= PRIVATE_MIB,
-    },
-  ];
+  const dockerAgain = { peer: "docker run", peerSamples: third["docker run again"] ?? [] };
+  yield compare({
+    what: `${CREATE}, ${IN_A_ROW} in a row`,
+    ours: third["create in a row"] ?? [],
+    ...dockerAgain,
+    goal: CREATE_GOAL,
+  });
+  yield compare({ what: `${CREATE}, no machine ready`, ours: third["create first"] ?? [], ...dockerAgain });
 }
 
 /** @param {string} what @param {readonly number[]} ours @param {number} most @returns {import("../table.mjs").Row} */
@@ -161,11 +142,4 @@ async function idleMemory({ daemonPid }, create) {
   await create();
   await settle();
   return allMib() - before;
-}
-
-/** @param {() => Promise<unknown>} work */
-async function timed(work) {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
 }

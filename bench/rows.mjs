@@ -1,0 +1,53 @@
+import { measureBusy } from "./rows/busy.mjs";
+import { measureCreate } from "./rows/create.mjs";
+import { measureCrowd } from "./rows/crowd.mjs";
+import { measureDiff } from "./rows/diff.mjs";
+import { measureDocker } from "./rows/docker.mjs";
+import { measureEvents } from "./rows/events.mjs";
+import { measureExec } from "./rows/exec.mjs";
+import { measureFiles } from "./rows/files.mjs";
+import { measureIdle } from "./rows/idle.mjs";
+import { measureMcp } from "./rows/mcp.mjs";
+import { measureProject } from "./rows/project.mjs";
+import { measureShell } from "./rows/shell.mjs";
+import { measureSnapshot } from "./rows/snapshot.mjs";
+import { measureVersion } from "./rows/version.mjs";
+import { measureVm } from "./rows/vm.mjs";
+import { measureWork } from "./rows/work.mjs";
+
+/**
+ * @typedef {import("./table.mjs").Row} Row
+ * @typedef {object} Measurement gives one line of the table, or a few: at once where they are measured together, else one by one
+ * @property {(bench: import("./bench.mjs").Bench) => Promise<Row[]> | AsyncGenerator<Row>} measure
+ * @property {number} seconds its share of the whole; rounds that do not fit are left out
+ * @property {readonly ("docker" | "runc")[]} [beside] peers that it needs
+ */
+
+/**
+ * In the order in which they run: `project` times the first import of the large project, which those after it find imported.
+ * All shares together are less than ten minutes, because peers and trees have to be made ready too.
+ */
+const TABLE = /** @satisfies {Record<string, Measurement>} */ ({
+  create: { measure: measureCreate, seconds: 35, beside: ["docker", "runc"] },
+  exec: { measure: measureExec, seconds: 20, beside: ["docker"] },
+  docker: { measure: measureDocker, seconds: 30, beside: ["docker"] },
+  vm: { measure: measureVm, seconds: 90, beside: ["docker"] },
+  idle: { measure: measureIdle, seconds: 10 },
+  crowd: { measure: measureCrowd, seconds: 50, beside: ["docker"] },
+  work: { measure: measureWork, seconds: 75 },
+  project: { measure: measureProject, seconds: 15 },
+  snapshot: { measure: measureSnapshot, seconds: 35 },
+  busy: { measure: measureBusy, seconds: 40 },
+  diff: { measure: measureDiff, seconds: 20 },
+  files: { measure: measureFiles, seconds: 35 },
+  shell: { measure: measureShell, seconds: 20 },
+  events: { measure: measureEvents, seconds: 5 },
+  mcp: { measure: measureMcp, seconds: 20 },
+  version: { measure: measureVersion, seconds: 10 },
+});
+
+/** @typedef {keyof typeof TABLE} RowName */
+
+/** @type {Readonly<Record<RowName, Measurement>>} */
+export const ROWS = TABLE;
+export const ROW_NAMES = /** @type {RowName[]} */ (Object.keys(ROWS));
