@@ -4,11 +4,9 @@ import { defineConfig } from "vitest/config";
 // Against hanging: on two cores, beside others, many of them take long.
 const PATIENCE = { testTimeout: 120_000, hookTimeout: 180_000 };
 
-/**
- * Beside no other test: they fill the machine, time what it does, or look at what all sandboxes of it share.
- */
+/** Beside no other test: they fill the machine, time what it does, wait for a program that is patient for seconds only, or look at what all sandboxes share. */
 const ALONE = [
-  "test/e2e/{many,package,prune}.test.ts",
+  "test/e2e/{many,package,prune,real-claude-code,real-codex}.test.ts",
   "test/security/{bounded-daemon,limits,mcp-flood,shared-counts}.test.ts",
 ];
 

@@ -36,7 +36,7 @@ it("a caller in the daemon's own process leaves the same trace as one at its soc
 
     const { commands, edits, artifacts } = await handlers.summarizeWorkspace(input, CONTEXT);
     expect(commands.recent).toMatchObject([{ command: "echo done", state: "done", exit_code: 0 }]);
-    expect(edits.recent.map(({ kind }) => kind)).toEqual(["file_write", "patch_apply"]);
+    expect(edits.recent.map(({ kind }) => kind)).toEqual(["file.written", "patch.applied"]);
     expect(artifacts.exports).toMatchObject([{ workspace_path: "/workspace/a", output_path }]);
   } finally {
     await handlers.deleteWorkspace({ workspace_id }, CONTEXT);
