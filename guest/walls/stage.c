@@ -46,13 +46,14 @@ static void forget_mark(const char *work) {
   char path[64];
   for (size_t i = 0; i < 3; i++) {
     snprintf(path, sizeof path, "%s/%s", work, folders[i]);
-    if (chmod(path, 0700) < 0 && errno == ENOENT) return;
+    /* The kernel has closed them. */
+    if (chmod(path, 0700) < 0 && i == 0) return; /* nothing was mounted yet */
   }
-  snprintf(path, sizeof path, "%s/work/incompat/volatile/dirty", work);
+  snprintf(path, sizeof path, "%s/%s/dirty", work, folders[2]);
   unlink(path);
   for (size_t i = 2; i > 0; i--) {
     snprintf(path, sizeof path, "%s/%s", work, folders[i]);
-    if (rmdir(path) < 0) fail("cannot remove %s", path);
+    if (rmdir(path) < 0 && errno != ENOENT) fail("cannot remove %s", path);
   }
 }
 

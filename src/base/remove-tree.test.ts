@@ -60,7 +60,7 @@ describe("removeTree()", () => {
     // The place of the checkout may be closed to the user.
     const program = `cp ${ownProgram()} ${folder}/remove && chown ${OTHER} ${folder}/remove`;
     execFileSync("sh", ["-c", program]);
-    const script = `set -e; cd ${folder}; mkdir -p tree/work/work tree/read; touch tree/work/work/f tree/read/f; chmod 0 tree/work/work; chmod 0 tree/work; chmod 500 tree/read
+    const script = `set -e; cd ${folder}; mkdir -p tree/shut/deep tree/read; touch tree/shut/deep/f tree/read/f; chmod 0 tree/shut/deep; chmod 0 tree/shut; chmod 500 tree/read
       ulimit -n 120; ./remove remove ${folder} tree; ls`;
     const said = execFileSync("sh", ["-c", script], { uid: OTHER, gid: OTHER, encoding: "utf8" });
     chownSync(folder, 0, 0);
