@@ -7,7 +7,7 @@ GUEST := build/guest/$(if $(filter aarch64,$(shell uname -m)),arm64,x64)/SHA256S
 ALL_GUESTS := build/guest/x64/SHA256SUMS build/guest/arm64/SHA256SUMS
 SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts')
 
-.PHONY: help setup build package check test torture demo bench clean
+.PHONY: help setup build package check check-types check-format check-lint test torture demo bench clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 30
@@ -40,8 +40,15 @@ demo: build ## Show the main job: a sandbox, a failing test, a fix, a diff, two 
 	@node dist/cli/main.js demo
 
 check: build ## Types, lint and format
-	@node_modules/.bin/prettier --check --log-level warn .
+	@$(MAKE) --no-print-directory -j2 -Otarget check-types check-format check-lint
+
+check-types:
 	@node_modules/.bin/tsc -p tsconfig.json
+
+check-format:
+	@node_modules/.bin/prettier --check --log-level warn .
+
+check-lint:
 	@node_modules/.bin/eslint .
 
 test: ## Set up what the tests need, check, and run them all
