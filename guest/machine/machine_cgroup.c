@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/launcher.h"
+#include "machine/machine_pressure.h"
 
 #define PLACE "/cgroup"
 #define COMMANDS PLACE "/commands"
@@ -49,6 +50,7 @@ int machine_cgroup_open(void) {
   if (versions[i].enable) write_text(versions[i].enable, "+memory");
   if (mkdir(COMMANDS, 0755) != 0) fail("cannot make %s", COMMANDS);
   set_limit(versions[i].limit);
+  machine_pressure_watch(COMMANDS);
   int fd = open(versions[i].join, O_WRONLY | O_CLOEXEC);
   if (fd < 0) fail("cannot open %s", versions[i].join);
   return fd;
