@@ -26,10 +26,10 @@ build/guest/%/SHA256SUMS: $(wildcard guest/*.c guest/*.h guest/*/*.c guest/*/*.h
 	@$(MAKE) --no-print-directory -j2 -C guest ARCH=$*
 	@touch $@
 
-dist/.built: $(SOURCES) scripts/bundle-mcp.mjs package.json tsconfig.json tsconfig.build.json node_modules/.package-lock.json
+dist/.built: $(SOURCES) scripts/bundle.mjs package.json tsconfig.json tsconfig.build.json node_modules/.package-lock.json
 	@echo "Building the package" >&2
 	@node_modules/.bin/tsc -p tsconfig.build.json
-	@node scripts/bundle-mcp.mjs
+	@node scripts/bundle.mjs
 	@chmod 755 dist/cli/main.js
 	@touch $@
 

@@ -1,0 +1,83 @@
+// Puts the programs that load some hundred small files into few, over what the compiler wrote to the same places. To find and read them is most of such a program's start:
+// see docs/decisions/0010-mcp-start.md. The CLI is none of them: each command loads what it needs.
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath, URL } from "node:url";
+import { rolldown } from "rolldown";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+/**
+ * By their folder in dist/. Programs and threads of one folder lie beside each other, and so do the parts that they share: all of them are as deep in the package as a
+ * source file is, and find its other files by the same relative path.
+ */
+const BUNDLES = {
+  daemon: ["src/daemon/main.ts", "src/seeds/import-worker.ts", "src/workspaces/shells/render-thread.ts"],
+  gate: ["src/gate/main.ts"],
+  mcp: ["src/mcp/stdio.ts", "src/mcp/embedded.ts", "src/mcp/http-main.ts"],
+};
+/** It has a binary for each system in a package of its own, and finds it by its name. */
+const LOADED_BY_NAME = ["libsql"];
+/** The protocol library's validator of a client's answers: nothing here asks a client anything, and it is a third of the code. */
+const VALIDATOR = "@modelcontextprotocol/server/_shims";
+
+const nameOf = (source) => basename(source, ".ts");
+
+/** Programs load those of other folders from their own bundle. */
+const otherPrograms = (folder) => ({
+  name: "other-programs",
+  async resolveId(id, importer) {
+    if (importer === undefined) return null;
+    const found = await this.resolve(id, importer, { skipSelf: true });
+    for (const [other, sources] of Object.entries(BUNDLES)) {
+      const source = sources.find((one) => join(ROOT, one) === found?.id);
+      if (source && other !== folder) return { id: `../${other}/${nameOf(source)}.js`, external: true };
+    }
+    return null;
+  },
+});
+
+const noValidator = {
+  name: "no-validator",
+  resolveId: (id) => (id === VALIDATOR ? "\0no-validator" : null),
+  load: (id) =>
+    id === "\0no-validator"
+      ? 'export { default as process } from "node:process"; export class DefaultJsonSchemaValidator {}; export const CORS_IS_POSSIBLE = false;'
+      : null,
+};
+
+for (const [folder, sources] of Object.entries(BUNDLES)) {
+  const bundle = await rolldown({
+    cwd: ROOT,
+    platform: "node",
+    transform: { target: "node20" },
+    external: LOADED_BY_NAME,
+    input: Object.fromEntries(sources.map((source) => [nameOf(source), join(ROOT, source)])),
+    plugins: [otherPrograms(folder), noValidator],
+  });
+  const output = join(ROOT, "dist", folder);
+  for (const name of readdirSync(output)) if (name.startsWith("bundled-")) rmSync(join(output, name));
+  const { output: parts } = await bundle.write({
+    dir: output,
+    format: "esm",
+    // A stack in a log names functions as the source does.
+    minify: { mangle: folder === "mcp", compress: true, codegen: { removeWhitespace: folder === "mcp" } },
+    entryFileNames: "[name].js",
+    chunkFileNames: "bundled-[name]-[hash].js",
+  });
+  writeLicences(output, parts);
+}
+
+/** Of the packages whose code is in the bundle. */
+function writeLicences(output, parts) {
+  const modules = parts.flatMap((part) => ("moduleIds" in part ? part.moduleIds : []));
+  const packages = new Set(modules.flatMap((id) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? []));
+  if (packages.size === 0) return;
+  const licences = [...packages].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+    // A few come without the text.
+    const text = file === undefined ? license : readFileSync(join(folder, file), "utf8").trim();
+    return `${name} ${version}\n\n${text}\n`;
+  });
+  writeFileSync(join(output, "LICENSES.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
+}
