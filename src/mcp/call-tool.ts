@@ -3,6 +3,7 @@ import { failure, toErrorDocument } from "../model/error-codes.ts";
 import { hintWords } from "../model/hint.ts";
 import { cutMiddle, TEXT_BUDGET } from "./bounded.ts";
 import { takeArguments } from "./flat-arguments.ts";
+import { fitResult } from "./fit-result.ts";
 import { inputOf } from "./json-schema.ts";
 import { toolStyle } from "./tool-style.ts";
 import type { Tool, ToolContext } from "./tool.ts";
@@ -25,7 +26,7 @@ export async function callTool(tool: Tool, args: unknown, full: boolean, context
     const result = await tool.run(input, context);
     return {
       content: [{ type: "text", text: cutMiddle(tool.text(result, input), WORDS_BUDGET, IN_THE_FIELDS) || "Done" }],
-      structuredContent: { ...result },
+      structuredContent: fitResult(result, tool.readOn),
     };
   } catch (error) {
     return errorResult(error, tool);
@@ -41,7 +42,9 @@ export function errorResult(error: unknown, tool: Tool): ToolResult {
   const details = document.details && bounded(document.details);
   return {
     content: [{ type: "text", text: `error ${document.code}: ${cut(document.message)}\nhint: ${hint}` }],
-    structuredContent: { error: { ...document, message: cut(document.message), hint, ...(details && { details }) } },
+    structuredContent: fitResult({
+      error: { ...document, message: cut(document.message), hint, ...(details && { details }) },
+    }),
     isError: true,
   };
 }
