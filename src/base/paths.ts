@@ -17,5 +17,7 @@ export function placesFrom(env: Readonly<Record<string, string | undefined>>, ho
 export const daemonSocket = (home: string): string => join(home, "daemon.sock");
 export const daemonLog = (home: string): string => join(home, "daemon.log");
 export const storeFile = (home: string): string => join(home, "store.sqlite");
+/** A token for MCP over HTTP that outlives daemons. */
+export const mcpTokenFile = (home: string): string => join(home, "mcp-token.json");
 export const configFile = (home: string): string => join(home, "config.yaml");
 export const workspaceDirectory = (home: string, workspaceId: string): string => join(home, "workspaces", workspaceId);

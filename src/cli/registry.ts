@@ -129,6 +129,11 @@ const commands: readonly CommandEntry[] = [
   entry("doctor", "Say what works on this host, and what to do about the rest", () => import("./commands/doctor.ts")),
   entry("mcp serve", "Serve workspaces to a chat host or agent over MCP", () => import("./commands/mcp-serve.ts")),
   entry(
+    "mcp token",
+    "Show an address and a token for MCP over HTTP that last",
+    () => import("./commands/mcp-token.ts"),
+  ),
+  entry(
     "host connect",
     "Give a coding agent cloche's tools, with the agent's own command",
     () => import("./commands/host-connect.ts"),

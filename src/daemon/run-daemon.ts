@@ -5,6 +5,7 @@ import { makePrivateFolder } from "../base/private-folder.ts";
 import { packageVersion } from "../base/version.ts";
 import { removeAbandonedWork } from "../base/work-folder.ts";
 import type { Store } from "../contracts/store.ts";
+import type { Config } from "../model/config.ts";
 import { failure } from "../model/error-codes.ts";
 import { openStore } from "../store/open-store.ts";
 import { Admission } from "./admission.ts";
@@ -15,7 +16,7 @@ import type { DaemonHandlers } from "./handlers.ts";
 import { IdleTimer } from "./idle-timer.ts";
 import { InFlight } from "./in-flight.ts";
 import { openLogFile } from "./log-file.ts";
-import { openMcpListener, type McpListener } from "./mcp-listener.ts";
+import { McpAddress } from "./mcp-address.ts";
 import { createApiServer, type ApiServer } from "./server.ts";
 import { listenPrivately } from "./socket.ts";
 import { describeError } from "./to-failure.ts";
@@ -57,15 +58,16 @@ export async function startDaemonHere(options: DaemonOptions, compose: Compose):
     const log = openLogFile(daemonLog(home), options.logLevel);
     for (const place of [home, cache]) await removeAbandonedWork(place);
     const life = new DaemonLife(options, store, log);
+    const config = configReader(configFile(home));
     composition = await compose({
       places: options.places,
       store,
       log,
-      config: configReader(configFile(home)),
+      config,
       workChanged: () => life.changed(),
     });
     await composition.recover();
-    await life.serve(composition);
+    await life.serve(composition, config);
     return life;
   } catch (error) {
     await composition?.close();
@@ -100,7 +102,7 @@ class DaemonLife implements Daemon {
   readonly #asking = new Set<AbortSignal>();
   #composition: Composition | undefined;
   #api: ApiServer | undefined;
-  #mcp: McpListener | undefined;
+  #mcp: McpAddress | undefined;
   #stopping: Promise<void> | undefined;
   #end!: () => void;
 
@@ -112,7 +114,7 @@ class DaemonLife implements Daemon {
       this.#end = resolve;
     });
     const isBusy = () =>
-      this.#inFlight.count > 0 || this.#mcp?.isActive === true || this.#composition?.hasWorkToHold() !== false;
+      this.#inFlight.count > 0 || this.#mcp?.isNeeded === true || this.#composition?.hasWorkToHold() !== false;
     this.#idle = new IdleTimer(options.idleSeconds * 1000, isBusy, () => void this.stop("idle"));
   }
 
@@ -120,7 +122,7 @@ class DaemonLife implements Daemon {
     this.#idle.changed();
   }
 
-  async serve(composition: Composition): Promise<void> {
+  async serve(composition: Composition, config: () => Config): Promise<void> {
     const { home } = this.#options.places;
     const version = packageVersion();
     const handlers = { ...composition.handlers, ...this.#lifeHandlers(version) };
@@ -130,7 +132,9 @@ class DaemonLife implements Daemon {
     this.#composition = composition;
     const { mcpProgram: program, places } = this.#options;
     if (program !== undefined) {
-      this.#mcp = await openMcpListener({ program, places, log: this.log, onChange: () => this.changed() });
+      const options = { program, places, log: this.log, config, onChange: () => this.changed() };
+      this.#mcp = new McpAddress(options);
+      await this.#mcp.open();
     }
     this.log.info("daemon listens", { pid: process.pid, version, home });
     this.changed();
@@ -175,6 +179,10 @@ class DaemonLife implements Daemon {
           started_at: this.#startedAt,
           workspace_count: this.#store.listWorkspaces().length,
         }),
+      mcpToken: ({ action = "show" }) => {
+        if (this.#mcp) return this.#mcp.lastingToken(action);
+        throw failure("NOT_SUPPORTED", "This daemon serves no MCP over HTTP", { hint: "Start it with `cloche`" });
+      },
       stopDaemon: async (_input, { signal }) => {
         this.#asking.add(signal);
         await this.stop("asked to");

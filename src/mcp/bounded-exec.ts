@@ -1,5 +1,5 @@
 import type { ExecResult } from "../model/exec.ts";
-import { cutMiddle, SIDE_BUDGET, TEXT_BUDGET } from "./bounded.ts";
+import { cutMiddle, jsonLength, SIDE_BUDGET, TEXT_BUDGET } from "./bounded.ts";
 
 /** What the journal keeps of each stream; all of a shorter one. */
 const JOURNAL_CHARS = 65_536;
@@ -8,10 +8,10 @@ const JOURNAL_CHARS = 65_536;
 export function boundExec(result: ExecResult, kept: boolean): ExecResult {
   const bound = (stream: "stdout" | "stderr", budget: number) => {
     const text = result[stream];
-    const cut = text.length > budget;
+    const cut = jsonLength(text) > budget;
     const whole = kept && text.length <= JOURNAL_CHARS && !result[`${stream}_truncated`];
     const how = whole
-      ? `workspace_logs with sequence ${result.sequence} and offset ${Math.floor(budget / 2)} reads on`
+      ? (offset: number) => `workspace_logs with sequence ${result.sequence} and offset ${offset} reads on`
       : kept
         ? "run it with its output in a file under /workspace, and read that with workspace_file_read"
         : "run it in a workspace with its output in a file, or print less";

@@ -1,25 +1,47 @@
 /**
- * Every result has a budget: a host pays for each character, and its model reads the beginning and the end best. What is longer is cut in the middle, with
- * a line that says how much is missing and how to get it. With the rest of a result it stays below the 12,000 characters at which Codex cuts once more, and
- * would take just that line out.
+ * Every result has a budget, which counts its structured content as it is sent: hosts show their model that and leave the text out, and Codex cuts what has
+ * more than 12,000 characters once more. A model reads the beginning and the end best, so what is longer is cut in the middle, with a line that says how much
+ * is missing and how to get it. Lengths are those of JSON, in which a line break is two characters.
  */
-export const TEXT_BUDGET = 9_000;
+export const RESULT_BUDGET = 12_000;
+/** For the one field that a result is about. */
+export const TEXT_BUDGET = 8_000;
 /** For what is rarely long when the rest is. */
 export const SIDE_BUDGET = 2_000;
-export const ENTRY_BUDGET = 500;
 
-/** Cuts the middle out. `how` ends the sentence that begins with what is missing. */
-export function cutMiddle(text: string, budget: number, how: string): string {
-  if (text.length <= budget) return text;
-  const half = Math.floor(budget / 2);
-  const head = text.slice(0, beforeSurrogate(text, half));
-  const tail = text.slice(beforeSurrogate(text, text.length - half));
-  return `${head}\n[… ${count(text.length - head.length - tail.length)} characters left out; ${how} …]\n${tail}`;
+export const jsonLength = (value: unknown): number => (value === undefined ? 0 : JSON.stringify(value).length);
+
+/** The longest beginning of a text that fits. */
+export function headThatFits(text: string, budget: number): string {
+  if (jsonLength(text) <= budget) return text;
+  let [fits, tooLong] = [0, text.length];
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2);
+    if (jsonLength(text.slice(0, middle)) <= budget) fits = middle;
+    else tooLong = middle;
+  }
+  return text.slice(0, beforeSurrogate(text, fits));
+}
+
+/** Cuts the middle out. `how` ends the sentence that begins with what is missing; it is told where that begins. */
+export function cutMiddle(text: string, budget: number, how: string | ((offset: number) => string)): string {
+  if (jsonLength(text) <= budget) return text;
+  const head = headThatFits(text, Math.floor(budget / 2));
+  const tail = tailThatFits(text.slice(head.length), Math.floor(budget / 2));
+  const missing = count(text.length - head.length - tail.length);
+  return `${head}\n[… ${missing} characters left out; ${typeof how === "string" ? how : how(head.length)} …]\n${tail}`;
+}
+
+function tailThatFits(text: string, budget: number): string {
+  const reversed = headThatFits([...text.slice(-budget)].toReversed().join(""), budget);
+  return [...reversed].toReversed().join("");
 }
 
 /** Keeps the first entries. */
-export function firstEntries<Entry>(entries: readonly Entry[], budget = ENTRY_BUDGET): Entry[] {
-  return entries.slice(0, budget);
+export function firstEntries<Entry>(entries: readonly Entry[], budget = TEXT_BUDGET): Entry[] {
+  let room = budget;
+  const end = entries.findIndex((entry) => (room -= jsonLength(entry) + 1) < 0);
+  return end === -1 ? [...entries] : entries.slice(0, Math.max(1, end));
 }
 
 export interface Page<Entry> {
@@ -28,10 +50,26 @@ export interface Page<Entry> {
   readonly nextCursor: number | null;
 }
 
-/** One page of a list, from a cursor on. */
-export function page<Entry>(all: readonly Entry[], cursor = 0, size = ENTRY_BUDGET): Page<Entry> {
-  const end = cursor + size;
-  return { entries: all.slice(cursor, end), nextCursor: end < all.length ? end : null };
+/** One page of a list, from a cursor on: as many as fit. */
+export function page<Entry>(all: readonly Entry[], cursor = 0): Page<Entry> {
+  const entries = firstEntries(all.slice(cursor));
+  const end = cursor + entries.length;
+  return { entries, nextCursor: end < all.length ? end : null };
+}
+
+/** Reads so much that it fits: once more with less when much of it has to be escaped. */
+export async function readThatFits<Result>(
+  read: (size: number) => Promise<Result>,
+  textOf: (result: Result) => string,
+  asked = TEXT_BUDGET,
+): Promise<Result> {
+  let size = Math.min(asked, TEXT_BUDGET);
+  for (;;) {
+    const result = await read(size);
+    const length = jsonLength(textOf(result));
+    if (length <= TEXT_BUDGET || size <= 16) return result;
+    size = Math.max(16, Math.floor((size * TEXT_BUDGET * 0.9) / length));
+  }
 }
 
 export const count = (number: number): string => number.toLocaleString("en-US");

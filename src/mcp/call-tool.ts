@@ -1,8 +1,9 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
-import { describeIssue } from "../model/describe-issue.ts";
 import { failure, toErrorDocument } from "../model/error-codes.ts";
 import { hintWords } from "../model/hint.ts";
 import { cutMiddle, TEXT_BUDGET } from "./bounded.ts";
+import { takeArguments } from "./flat-arguments.ts";
+import { fitResult } from "./fit-result.ts";
 import { inputOf } from "./json-schema.ts";
 import { toolStyle } from "./tool-style.ts";
 import type { Tool, ToolContext } from "./tool.ts";
@@ -21,17 +22,11 @@ const IN_THE_FIELDS = "the fields of the structured content have more";
 /** Checks the arguments, does the work, and answers within the budget. What fails is a result too: the model is to see it and go on. */
 export async function callTool(tool: Tool, args: unknown, full: boolean, context: ToolContext): Promise<ToolResult> {
   try {
-    const schema = inputOf(tool, full);
-    const parsed = schema.safeParse(args ?? {});
-    if (!parsed.success) {
-      throw failure("INVALID_ARGUMENT", `Cannot call ${tool.name}: ${describeIssue(schema, args, parsed.error)}`);
-    }
-    const result = await tool.run(parsed.data, context);
+    const input = takeArguments(tool.name, inputOf(tool, full), args);
+    const result = await tool.run(input, context);
     return {
-      content: [
-        { type: "text", text: cutMiddle(tool.text(result, parsed.data), WORDS_BUDGET, IN_THE_FIELDS) || "Done" },
-      ],
-      structuredContent: { ...result },
+      content: [{ type: "text", text: cutMiddle(tool.text(result, input), WORDS_BUDGET, IN_THE_FIELDS) || "Done" }],
+      structuredContent: fitResult(result, tool.readOn),
     };
   } catch (error) {
     return errorResult(error, tool);
@@ -47,7 +42,9 @@ export function errorResult(error: unknown, tool: Tool): ToolResult {
   const details = document.details && bounded(document.details);
   return {
     content: [{ type: "text", text: `error ${document.code}: ${cut(document.message)}\nhint: ${hint}` }],
-    structuredContent: { error: { ...document, message: cut(document.message), hint, ...(details && { details }) } },
+    structuredContent: fitResult({
+      error: { ...document, message: cut(document.message), hint, ...(details && { details }) },
+    }),
     isError: true,
   };
 }

@@ -1,5 +1,5 @@
 import type { FileEntry, FileList } from "../model/files.ts";
-import { page, TEXT_BUDGET } from "./bounded.ts";
+import { page } from "./bounded.ts";
 
 export interface FileListPage extends FileList {
   total: number;
@@ -10,6 +10,3 @@ export function listPage(list: FileList, cursor: number | undefined): FileListPa
   const { entries, nextCursor } = page<FileEntry>(list.entries, cursor);
   return { ...list, entries, total: list.entries.length, next_cursor: nextCursor };
 }
-
-/** How much of a file one answer holds: what was asked for, within the budget. */
-export const readSize = (asked: number | undefined): number => Math.min(asked ?? TEXT_BUDGET, TEXT_BUDGET);

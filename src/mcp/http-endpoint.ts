@@ -6,7 +6,7 @@ import { isClocheError, messageOf } from "../base/errors.ts";
 import type { Cloche } from "../sdk/cloche.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
 import { BadBody, sendResponse, toExchange } from "./http-exchange.ts";
-import { refuse } from "./http-guard.ts";
+import { refuse, type Refusal, refuseUser, tokenOf, WRONG_TOKEN } from "./http-guard.ts";
 import { optionsFrom } from "./http-options.ts";
 import { HttpSessions, problem } from "./http-sessions.ts";
 import { buildServer } from "./mcp-server.ts";
@@ -16,7 +16,8 @@ import { Strangers } from "./strangers.ts";
 export interface EndpointOptions {
   readonly cloche: Cloche;
   readonly port: number;
-  readonly token: string;
+  /** Any of them lets a client in. */
+  readonly tokens: readonly string[];
   /** Called when a client comes or goes. */
   readonly onChange: () => void;
 }
@@ -36,10 +37,14 @@ export class HttpEndpoint implements AsyncDisposable {
   /** By what was chosen in the address. */
   readonly #choices = new Map<string, { readonly parts: ServerParts; readonly handler: McpHttpHandler }>();
   readonly #strangers = new Strangers(Math.min(MAX_STRANGERS, Math.floor(descriptorLimit() / 4)));
+  /** Connections that have shown a token, and which. */
+  readonly #known = new Map<Socket, string>();
+  #tokens: readonly string[];
   #exchanges = 0;
 
   constructor(options: EndpointOptions) {
     this.#options = options;
+    this.#tokens = options.tokens;
     this.#sessions = new HttpSessions(options.onChange);
     this.server = createServer(
       { headersTimeout: HEADERS_MS, connectionsCheckingInterval: HEADERS_MS / 4 },
@@ -48,6 +53,13 @@ export class HttpEndpoint implements AsyncDisposable {
     // A command may run for a day before its answer comes.
     this.server.requestTimeout = 0;
     this.server.timeout = 0;
+  }
+
+  /** From now on these let a client in. Who came by another is disconnected, and what it asked for ends. */
+  setTokens(tokens: readonly string[]): void {
+    this.#tokens = tokens;
+    // SECURITY: a token that was revoked serves nobody, also not those who are connected (G-34)
+    for (const [socket, token] of this.#known) if (!tokens.includes(token)) socket.destroy();
   }
 
   /** A connection of whoever. */
@@ -74,15 +86,15 @@ export class HttpEndpoint implements AsyncDisposable {
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => undefined); // shows as `close` too
-    const { port, token } = this.#options;
-    const refusal = refuse(incoming.url ?? "", incoming.headers, port, token);
-    if (refusal) {
-      const challenge = refusal.status === 401 ? { "www-authenticate": "Bearer" } : {};
-      response.writeHead(refusal.status, { "content-type": "text/plain", connection: "close", ...challenge });
-      response.end(`${refusal.message}\n`);
+    const { socket } = incoming;
+    const refusal = refuse(incoming, this.#options.port, this.#tokens) ?? (await this.#refuseUser(socket));
+    // Asked last, because it may have been revoked meanwhile.
+    const token = tokenOf(incoming.headers, this.#tokens);
+    if (refusal || token === undefined) {
+      this.#refuse(response, refusal ?? WRONG_TOKEN);
       return;
     }
-    this.#strangers.delete(incoming.socket);
+    this.#know(socket, token);
     this.#exchanges++;
     this.#options.onChange();
     try {
@@ -93,6 +105,23 @@ export class HttpEndpoint implements AsyncDisposable {
       this.#exchanges--;
       this.#options.onChange();
     }
+  }
+
+  /** Asked once for each connection: it stays with its process. */
+  async #refuseUser(socket: Socket): Promise<Refusal | undefined> {
+    return this.#known.has(socket) ? undefined : await refuseUser(socket);
+  }
+
+  #know(socket: Socket, token: string): void {
+    this.#strangers.delete(socket);
+    if (!this.#known.has(socket)) socket.once("close", () => this.#known.delete(socket));
+    this.#known.set(socket, token);
+  }
+
+  #refuse(response: ServerResponse, { status, message }: Refusal): void {
+    const challenge = status === 401 ? { "www-authenticate": "Bearer" } : {};
+    response.writeHead(status, { "content-type": "text/plain", connection: "close", ...challenge });
+    response.end(`${message}\n`);
   }
 
   async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<Response> {

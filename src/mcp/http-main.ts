@@ -10,14 +10,21 @@ interface Start {
   readonly home: string;
   readonly cache: string;
   readonly port: number;
-  readonly token: string;
+  readonly tokens: readonly string[];
 }
+
+type FromDaemon = Start | { readonly tokens: readonly string[] } | { readonly connection: number };
 
 let endpoint: HttpEndpoint | undefined;
 
-process.on("message", (message: Start | { readonly connection: number }, socket: Socket | undefined) => {
-  if (!("connection" in message)) {
+process.on("message", (message: FromDaemon, socket: Socket | undefined) => {
+  if ("home" in message) {
     endpoint = open(message);
+    return;
+  }
+  if ("tokens" in message) {
+    endpoint?.setTokens(message.tokens);
+    process.send?.({ known: true });
     return;
   }
   // In the next turn, so that what this one has to say is read before many more come.
@@ -28,12 +35,12 @@ process.on("message", (message: Start | { readonly connection: number }, socket:
 });
 process.on("disconnect", () => process.exit(0));
 
-function open({ home, cache, port, token }: Start): HttpEndpoint {
+function open({ home, cache, port, tokens }: Start): HttpEndpoint {
   let told = false;
   const opened: HttpEndpoint = new HttpEndpoint({
     cloche: new Cloche({ home, cache }),
     port,
-    token,
+    tokens,
     onChange: () => {
       if (opened.isActive === told) return;
       told = opened.isActive;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { FULL_ARGUMENTS } from "./profiles.ts";
 import { ARGUMENTS } from "./arguments.ts";
+import { listedInput } from "./flat-arguments.ts";
 import type { Tool } from "./tool.ts";
 
 export type JsonSchema = Record<string, unknown> & { type: "object" };
@@ -12,9 +13,9 @@ export function inputOf(tool: Tool, full: boolean): z.ZodObject {
   return z.strictObject(Object.fromEntries(shape));
 }
 
-/** The same as JSON Schema, with a word about each argument that needs one. */
+/** The same as JSON Schema in its flat form, with a word about each argument that needs one. */
 export function inputSchema(input: z.ZodObject): JsonSchema {
-  const schema = generate(input, "input");
+  const schema = generate(listedInput(input), "input");
   const properties = schema["properties"] as Record<string, Record<string, unknown>>;
   for (const [name, property] of Object.entries(properties)) {
     const description = ARGUMENTS[name];
@@ -23,8 +24,14 @@ export function inputSchema(input: z.ZodObject): JsonSchema {
   return schema;
 }
 
-/** What a result has at least: fields may be added, so nothing is closed, and lists say no more than that they are lists. */
-export const outputSchema = (output: z.ZodObject): JsonSchema => generate(output, "output");
+/** What a result has at least: fields may be added, so nothing is closed, and what is in a field shows in the result. */
+export function outputSchema(output: z.ZodObject): JsonSchema {
+  const schema = generate(output, "output");
+  const fields = Object.entries(schema["properties"] as Record<string, Record<string, unknown>>);
+  const shallow = ({ type, items }: Record<string, unknown>) =>
+    items === undefined ? { type } : { type, items: { type: (items as { type?: unknown }).type } };
+  return { ...schema, properties: Object.fromEntries(fields.map(([name, field]) => [name, shallow(field)])) };
+}
 
 function generate(schema: z.ZodObject, io: "input" | "output"): JsonSchema {
   const made = z.toJSONSchema(schema, { io, unrepresentable: "any", reused: "inline" }) as Record<string, unknown>;
@@ -58,9 +65,9 @@ function simplify(node: unknown, open: boolean, isProperties = false): unknown {
   return isProperties ? Object.fromEntries(simple) : shorten(Object.fromEntries(simple));
 }
 
-/** The same in fewer words: values say their type, and something or null needs no two schemas. */
-function shorten({ anyOf, ...node }: Record<string, unknown>): Record<string, unknown> {
-  if ("enum" in node || "const" in node) delete node["type"];
+/** The same in fewer words: something or null needs no two schemas. A constant is a list of one, as models that know no constant have it. */
+function shorten({ anyOf, const: only, ...node }: Record<string, unknown>): Record<string, unknown> {
+  if (typeof only === "string") node["enum"] = [only];
   if (!Array.isArray(anyOf)) return node;
   const [one, other] = anyOf as Record<string, unknown>[];
   const isNullable = anyOf.length === 2 && other?.["type"] === "null" && typeof one?.["type"] === "string";

@@ -37,6 +37,8 @@ export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodO
   /** The fields that a caller can rely on; there may be more. */
   readonly output: Output;
   readonly annotations: ToolAnnotations;
+  /** How to get what does not fit into one result, where the tool has no way of its own to read on. */
+  readonly readOn?: string;
   run(input: z.output<Input>, context: ToolContext): Promise<z.input<Output>>;
   /** The result in words, for hosts that show no structured content. */
   text(result: z.input<Output>, input: z.output<Input>): string;
@@ -49,6 +51,7 @@ export interface Tool {
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
   readonly annotations: ToolAnnotations;
+  readonly readOn?: string;
   run(input: unknown, context: ToolContext): Promise<object>;
   text(result: object, input: unknown): string;
 }

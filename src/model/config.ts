@@ -8,6 +8,8 @@ export const Config = z.strictObject({
   ttl_seconds: z.number().positive().optional(),
   limits: Limits.optional(),
   on_proposal: z.string().optional(),
+  /** Where MCP is over HTTP. */
+  mcp: z.strictObject({ port: z.number().int().min(1).max(65_535).optional() }).optional(),
 });
 export type Config = z.infer<typeof Config>;
 

@@ -52,6 +52,13 @@ export interface Health {
   environments: Environment[];
 }
 
+/** An address of MCP over HTTP that outlives daemons. */
+export interface McpToken {
+  url: string | null;
+  /** Null after it was revoked. */
+  token: string | null;
+}
+
 export interface DaemonStatus {
   running: boolean;
   pid: number | null;

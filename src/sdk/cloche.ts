@@ -12,7 +12,7 @@ import type {
   PatchApplied,
   SyncPushed,
 } from "../model/files.ts";
-import type { DaemonStatus, Health } from "../model/health.ts";
+import type { DaemonStatus, Health, McpToken } from "../model/health.ts";
 import type { CallName, OperationInput, OperationResult } from "../model/operations.ts";
 import type { Prepared } from "../model/prepared.ts";
 import type { Service, ServiceList, ServiceLogs } from "../model/service.ts";
@@ -39,6 +39,7 @@ import type {
   ForkOptions,
   ListFilesOptions,
   LongCallOptions,
+  McpTokenOptions,
   OpenCommandOptions,
   OpenRunOptions,
   OpenShellOptions,
@@ -331,6 +332,12 @@ export class Cloche implements AsyncDisposable {
   async daemonStatus(options: CallOptions = {}): Promise<DaemonStatus> {
     const status = await this.#connection.callRunning("daemonStatus", {}, options);
     return status ?? { running: false, socket: daemonSocket(this.home), ...NOT_RUNNING };
+  }
+
+  /** The address of MCP over HTTP with a token that outlives daemons, made when there is none; `rotate` makes another, `revoke` ends it and who uses it. */
+  async mcpToken(options: McpTokenOptions = {}): Promise<McpToken> {
+    const { signal, ...input } = options;
+    return await this.#connection.call("mcpToken", input, { signal });
   }
 
   /** Ends the daemon; sandboxes go on. When it returns, another one can start. */

@@ -34,6 +34,7 @@ type OptionsOf<Name extends OperationName, Positional extends string = never> = 
 export type CreateOptions = OperationInput<"createWorkspace"> & LongCallOptions;
 export type PrepareOptions = OperationInput<"prepare"> & LongCallOptions;
 export type PullOptions = Omit<OperationInput<"pullEnvironment">, "environment"> & LongCallOptions;
+export type McpTokenOptions = OperationInput<"mcpToken"> & CallOptions;
 export type PruneOptions = OperationInput<"pruneEnvironments"> & LongCallOptions;
 export type UpdateOptions = OptionsOf<"updateWorkspace">;
 export type ForkOptions = OptionsOf<"forkWorkspace"> & LongCallOptions;

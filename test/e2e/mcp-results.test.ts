@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ENTRY_BUDGET, TEXT_BUDGET } from "../../src/mcp/bounded.ts";
+import { RESULT_BUDGET, TEXT_BUDGET } from "../../src/mcp/bounded.ts";
 import { eventually, Installation } from "../helpers/installation.ts";
 import { type McpClient, withMcp } from "../helpers/mcp-client.ts";
 
@@ -25,20 +25,23 @@ describe("results are bounded, and what is missing can be read", () => {
       const stdout = result["stdout"] as string;
       expect(result["stdout_truncated"]).toBe(true);
       expect(stdout.length).toBeLessThan(TEXT_BUDGET + 200);
-      expect(stdout.startsWith(whole.slice(0, TEXT_BUDGET / 2))).toBe(true);
+      expect(JSON.stringify(result).length).toBeLessThanOrEqual(RESULT_BUDGET);
       expect(stdout.endsWith("9999\n10000\n")).toBe(true);
       const told =
         /\[… ([\d,]+) characters left out; workspace_logs with sequence (\d+) and offset (\d+) reads on …\]/.exec(
           stdout,
         );
-      expect(Number(told?.[1]?.replaceAll(",", ""))).toBe(whole.length - TEXT_BUDGET);
-
-      let read = whole.slice(0, TEXT_BUDGET / 2);
       let offset: number | null = Number(told?.[3]);
+      const [head, tail] = stdout.split(`\n${told?.[0]}\n`) as [string, string];
+      expect(head).toBe(whole.slice(0, offset));
+      expect(whole.endsWith(tail)).toBe(true);
+      expect(Number(told?.[1]?.replaceAll(",", ""))).toBe(whole.length - head.length - tail.length);
+
+      let read = head;
       while (offset !== null) {
         const logs = await client.call("workspace_logs", { workspace_id: id, sequence: Number(told?.[2]), offset });
         const [entry] = logs["entries"] as { stdout: string }[];
-        expect(entry!.stdout.length).toBeLessThanOrEqual(TEXT_BUDGET);
+        expect(JSON.stringify(logs).length).toBeLessThanOrEqual(RESULT_BUDGET);
         read += entry!.stdout;
         offset = logs["next_offset"] as number | null;
       }
@@ -86,7 +89,7 @@ describe("results are bounded, and what is missing can be read", () => {
         });
         expect(part["total"]).toBe(1200);
         const entries = part["entries"] as { path: string }[];
-        expect(entries.length).toBeLessThanOrEqual(ENTRY_BUDGET);
+        expect(JSON.stringify(part).length).toBeLessThanOrEqual(RESULT_BUDGET);
         paths.push(...entries.map(({ path }) => path));
         cursor = part["next_cursor"] as number | null;
       }
@@ -103,7 +106,7 @@ describe("results are bounded, and what is missing can be read", () => {
       });
       const cut = await client.call("workspace_diff", { workspace_id: fresh });
       expect(cut).toMatchObject({ changed: true, patch_truncated: true, summary: { total: 2 } });
-      expect((cut["patch"] as string).length).toBeLessThan(TEXT_BUDGET + 200);
+      expect(JSON.stringify(cut).length).toBeLessThanOrEqual(RESULT_BUDGET);
       expect(cut["patch"]).toMatch(/workspace_diff with path/);
       const small = await client.call("workspace_diff", { workspace_id: fresh, path: "small.txt" });
       expect(small).toMatchObject({ patch_truncated: false, patch: expect.stringContaining("+small") as string });
@@ -154,6 +157,47 @@ describe("results are bounded, and what is missing can be read", () => {
       expect(on["cursor"]).toBe(read["next_cursor"]);
       await client.call("shell_close", { workspace_id: id, shell_id });
     }, "workspace-full");
+  });
+});
+
+it("structured content stays within the budget, whatever is in it", async () => {
+  await serve(async (client) => {
+    const fresh = await client.create();
+    const fits = async (name: string, args: object = {}) => {
+      const result = await client.call(name, { workspace_id: fresh, ...args });
+      expect(JSON.stringify(result).length, name).toBeLessThanOrEqual(RESULT_BUDGET);
+      return result;
+    };
+    // Names of 100 characters, output that JSON writes with six characters each, a command that is long itself.
+    const names = 'i=0; while [ $i -lt 400 ]; do echo $i > "$(printf "%0100d" $i)"; i=$((i+1)); done';
+    await fits("workspace_exec", { command: names });
+    await fits("workspace_exec", { command: "head -c 9000 /dev/zero; head -c 9000 /dev/zero >&2" });
+    expect((await fits("workspace_exec", { command: `true ${"x".repeat(50_000)}` }))["cut"]).toEqual([
+      { field: "command", shown: expect.any(Number) as number, total: 50_005 },
+    ]);
+    await fits("workspace_logs");
+    const diff = await fits("workspace_diff");
+    expect((diff["entries"] as unknown[]).length).toBeGreaterThan(5);
+    expect(diff).toMatchObject({ summary: { total: 400 }, patch_truncated: true });
+    const summary = await fits("workspace_summary");
+    expect(summary).toMatchObject({
+      outcome: { command_count: 3 },
+      read_on: expect.stringContaining("workspace_diff") as string,
+    });
+    expect(summary["cut"]).toContainEqual(expect.objectContaining({ field: "changes.entries" }));
+    await fits("workspace_file_list");
+    await client.call("workspace_exec", {
+      workspace_id: fresh,
+      command: "head -c 30000 /dev/zero | tr '\\0' '\\1' > odd",
+    });
+    let size = 0;
+    for (let offset: number | null = 0; offset !== null;) {
+      const part: Record<string, unknown> = await fits("workspace_file_read", { path: "odd", offset });
+      size += (part["content"] as string).length;
+      offset = part["next_offset"] as number | null;
+    }
+    expect(size).toBe(30_000);
+    await client.call("workspace_delete", { workspace_id: fresh });
   });
 });
 

@@ -5,13 +5,16 @@ import { dirname, join } from "node:path";
 import { PROJECT } from "./installation.ts";
 
 /** Where `scripts/setup --tests` has put the real agents and the tools of the protocol. */
-export function agentsFolder(): string {
+export const agentsFolder = (): string => testPackages("agents");
+
+/** The packages of `test/KIND/package.json`. */
+export function testPackages(kind: "agents" | "model-clients"): string {
   const digest = createHash("sha256")
-    .update(readFileSync(join(PROJECT, "test/agents/package.json")))
+    .update(readFileSync(join(PROJECT, `test/${kind}/package.json`)))
     .digest("hex");
   const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
-  const folder = join(cache, "cloche-tests", `agents-${digest.slice(0, 12)}`, "node_modules");
-  if (!existsSync(folder)) throw new Error("the agents are missing: run `scripts/setup --tests`");
+  const folder = join(cache, "cloche-tests", `${kind}-${digest.slice(0, 12)}`, "node_modules");
+  if (!existsSync(folder)) throw new Error(`test/${kind} is not installed: run \`scripts/setup --tests\``);
   return folder;
 }
 

@@ -1,4 +1,4 @@
-import { ENTRY_BUDGET, SIDE_BUDGET, TEXT_BUDGET } from "../../src/mcp/bounded.ts";
+import { RESULT_BUDGET, SIDE_BUDGET, TEXT_BUDGET } from "../../src/mcp/bounded.ts";
 import { describeTools, type ToolDescription } from "../../src/mcp/describe-tools.ts";
 import { FULL_ARGUMENTS, MODES, PROFILES, selectTools } from "../../src/mcp/profiles.ts";
 import { PROMPTS } from "../../src/mcp/prompts.ts";
@@ -61,17 +61,20 @@ const RESULTS = `
 A result is structured content, the same object as with \`--json\` and in the SDK, and a short text. A command that ends with another code than 0 is a result. What cannot be done is a result with
 \`isError\` and \`structuredContent.error\`: \`code\`, \`message\` and \`hint\` of the [closed list](errors.md).
 
-Every result has a budget. What is longer is cut in the middle, with a line that says how much is missing and how to read it:
+Every result has a budget of ${RESULT_BUDGET} characters, which counts the structured content as it is sent, because that is what hosts show their model: a line break is two. What is longer is cut in the middle, with a line that says how much is
+missing and how to read it:
 
 | what | in one result | read on with |
 |---|---|---|
 | standard output of a command | ${TEXT_BUDGET} characters | \`workspace_logs\` with \`sequence\` and \`offset\`; what the journal does not keep: send it to a file |
 | standard error of a command | ${SIDE_BUDGET} characters | the same |
-| a file | ${TEXT_BUDGET} bytes | \`offset\`, the \`next_offset\` of the last result |
+| a file | ${TEXT_BUDGET} characters | \`offset\`, the \`next_offset\` of the last result |
 | a diff | ${TEXT_BUDGET} characters | \`path\` for one file's, \`offset\` |
-| a list of files | ${ENTRY_BUDGET} entries | \`cursor\`, the \`next_cursor\` of the last result |
+| a list of files or workspaces | ${TEXT_BUDGET} characters | \`cursor\`, the \`next_cursor\` of the last result |
 | a service's log | ${TEXT_BUDGET} characters | \`tail_lines\` |
 | a shell's output | ${TEXT_BUDGET} characters | \`cursor\`, the \`next_cursor\` of the last result |
+
+Whatever else does not fit gives way too, the longest part first: then \`cut\` says of which field how much is shown, and \`read_on\` how to get the rest.
 
 A client that sends a progress token is told how a long call goes: a command's last line, at most once a second. Cancelling a call ends its command; so does a client that goes away. The workspace stays.
 \`workspace_create\` with an \`idempotency_key\` gives the same workspace however often it is called.
@@ -82,13 +85,28 @@ A client that sends a progress token is told how a long call goes: a command's l
 const HTTP = `
 ## Over HTTP
 
-The daemon serves the same over Streamable HTTP on 127.0.0.1, for programs of your own. Address and token are in \`cloche daemon status --json\`, as \`mcp_url\` and \`mcp_token\`; each daemon has others, and a
-connected client keeps it running. A request needs \`Authorization: Bearer TOKEN\`. One with the \`Origin\` or \`Host\` of another site is refused
+The daemon serves the same over Streamable HTTP on 127.0.0.1.
+
+A client with a fixed configuration gets its address and a token from \`cloche mcp token\`, or with \`--config\` an entry for its \`mcpServers\`. Both last: the token and the port are kept in \`mcp-token.json\` of the cloche home, and the next
+daemon listens there again; \`mcp.port\` in [config.yaml](configuration.md) chooses the port. A client cannot start the daemon, so one with such a token does not end by itself; after a boot, any command starts it, \`cloche mcp token\` for one.
+\`--rotate\` makes another token and \`--revoke\` ends it: at once, and who is connected by it is disconnected.
+
+A program of your own can do without: \`cloche daemon status --json\` tells the address of this daemon as \`mcp_url\`, and as \`mcp_token\` one that each daemon makes anew; a connected client keeps the daemon running.
+
+Where a port is fixed, another user of the machine can listen there while no daemon does, and gets what your clients send, the token among it. What then holds, and what does not ([G-34](guarantees.md)):
+
+- The token is of no use to them: the daemon serves processes of its own user only, whoever has the token.
+- The daemon does not hide it. It uses another port, says so in \`daemon.log\`, and \`cloche mcp token\` fails with \`PORT_TAKEN\` and names the user.
+- What listens there can answer your clients, with tools of its own. Nothing in a bearer token tells a client whom it talks to. Where you do not trust the other users, use stdio, or as root a port below 1024, which no other user can have.
+
+A request needs \`Authorization: Bearer TOKEN\`. One with the \`Origin\` or \`Host\` of another site is refused
 ([G-18](guarantees.md)). Options are in the address: \`/mcp?profile=workspace-full&project_path=/path\`, also \`output_dir\`, \`allow_read\`, \`allow_write\`, \`allow_environment\`
 (as often as needed) and \`all_workspaces=true\`. There is no folder that it was started in, so a project has to be named, and without one nothing of the host can be read. The address is configuration, as the token is: who writes it decides what
 the tools reach, so let no model write it.
 
 \`\`\`sh
+cloche mcp token
+cloche mcp token --config
 cloche daemon status --json
 \`\`\`
 

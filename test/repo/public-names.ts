@@ -134,6 +134,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   prepare: { positionals: ["[ENVIRONMENT]"], flags: ["--backend", "--oci-runtime"] },
   doctor: { positionals: [], flags: [] },
   "mcp serve": { positionals: [], flags: SERVE_FLAGS },
+  "mcp token": { positionals: [], flags: ["--config", "--rotate", "--revoke"] },
   "host connect": { positionals: ["HOST"], flags: SERVE_FLAGS },
   "host print-config": { positionals: ["HOST"], flags: SERVE_FLAGS },
   "host doctor": { positionals: [], flags: [] },
@@ -216,6 +217,7 @@ export const CONTRACT_SDK_METHODS = [
   "prepare",
   "doctor",
   "daemonStatus",
+  "mcpToken",
   "stopDaemon",
   "close",
 ] as const;

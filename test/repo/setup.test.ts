@@ -17,6 +17,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const setup = resolve("scripts/setup");
 const isRoot = process.getuid?.() === 0;
+/** What the tests run, beside the project. */
+const KINDS = ["agents", "model-clients"];
 let folder: string;
 let checkout: string;
 let bin: string;
@@ -29,7 +31,7 @@ beforeEach(() => {
   mkdirSync(join(checkout, "node_modules"));
   mkdirSync(bin);
   cpSync(setup, join(checkout, "scripts/setup"));
-  cpSync("test/agents", join(checkout, "test/agents"), { recursive: true });
+  for (const kind of KINDS) cpSync(`test/${kind}`, join(checkout, `test/${kind}`), { recursive: true });
   writeFileSync(join(checkout, "package-lock.json"), "{}");
   writeFileSync(join(checkout, "node_modules/.package-lock.json"), "{}");
   for (const name of ["dirname", "touch", "sed"]) symlinkSync(`/usr/bin/${name}`, join(bin, name));
@@ -157,7 +159,7 @@ describe("scripts/setup", () => {
     ]);
   });
 
-  it("installs the agents of the tests once for each set of versions, and keeps nothing of an attempt that failed", () => {
+  it("installs what the tests run once for each set of versions, and keeps nothing of an attempt that failed", () => {
     haveRuntime();
     for (const name of [...provenBy("tests"), ...provenBy("cross")]) fake(name, "exit 0");
     for (const name of ["cp", "mkdir", "mktemp", "mv", "rm", "sha256sum"])
@@ -172,12 +174,12 @@ describe("scripts/setup", () => {
     fake("npm", `echo "$@" >>${folder}/npm-calls; : >installed`);
     expect(tests().status).toBe(0);
     expect(tests()).toMatchObject({ status: 0, stderr: "" });
-    expect(readFileSync(join(folder, "npm-calls"), "utf8").trim().split("\n")).toEqual([
-      "install --ignore-scripts --no-package-lock --no-audit --no-fund --no-update-notifier --loglevel=error",
-    ]);
+    const call =
+      "install --ignore-scripts --no-package-lock --no-audit --no-fund --no-update-notifier --loglevel=error";
+    expect(readFileSync(join(folder, "npm-calls"), "utf8").trim().split("\n")).toEqual(KINDS.map(() => call));
     writeFileSync(join(checkout, "test/agents/package.json"), "{}");
     expect(tests().status).toBe(0);
-    expect(installed()).toHaveLength(2);
+    expect(installed()).toHaveLength(KINDS.length + 1);
     expect(
       installed().every((name) => readdirSync(join(folder, "cache/cloche-tests", name)).includes("installed")),
     ).toBe(true);

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { INPUTS } from "../../model/operation-inputs.ts";
-import { firstEntries } from "../bounded.ts";
 import { serviceShape } from "../result-shapes.ts";
 import { defineTool, READS } from "../tool.ts";
 
@@ -14,10 +13,8 @@ export const tool = defineTool({
     services: z.array(serviceShape.pick({ service_name: true, state: true })),
   }),
   annotations: READS,
-  async run({ workspace_id: id }, { cloche, signal }) {
-    const list = await cloche.listServices(id, { signal });
-    return { ...list, services: firstEntries(list.services) };
-  },
+  readOn: "service_status shows one by its name",
+  run: ({ workspace_id: id }, { cloche, signal }) => cloche.listServices(id, { signal }),
   text: ({ services }) =>
     services.map(({ service_name: name, state }) => `${name} ${state}`).join("\n") || "No service was started",
 });

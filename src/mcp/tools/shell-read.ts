@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { INPUTS } from "../../model/operation-inputs.ts";
-import { TEXT_BUDGET } from "../bounded.ts";
+import { readThatFits } from "../bounded.ts";
 import { defineTool, READS } from "../tool.ts";
 
 export const tool = defineTool({
@@ -16,8 +16,12 @@ export const tool = defineTool({
     truncated: z.boolean(),
   }),
   annotations: READS,
-  run: ({ workspace_id: id, shell_id: shell, max_chars: most = TEXT_BUDGET, ...options }, { cloche, signal }) =>
-    cloche.readShell(id, shell, { ...options, max_chars: Math.min(most, TEXT_BUDGET), signal }),
+  run: ({ workspace_id: id, shell_id: shell, max_chars: most, ...options }, { cloche, signal }) =>
+    readThatFits(
+      (max_chars) => cloche.readShell(id, shell, { ...options, max_chars, signal }),
+      ({ output }) => output,
+      most,
+    ),
   text: ({ output, truncated, next_cursor: next }) =>
     `${output}${truncated ? `\n[… there is more; read on with cursor ${next} …]` : ""}` || "No output yet",
 });

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { INPUTS } from "../../model/operation-inputs.ts";
-import { firstEntries } from "../bounded.ts";
 import { defineTool, READS } from "../tool.ts";
 
 export const tool = defineTool({
@@ -14,10 +13,7 @@ export const tool = defineTool({
     ),
   }),
   annotations: READS,
-  async run({ workspace_id: id }, { cloche, signal }) {
-    const list = await cloche.listSnapshots(id, { signal });
-    return { ...list, snapshots: firstEntries(list.snapshots) };
-  },
+  run: ({ workspace_id: id }, { cloche, signal }) => cloche.listSnapshots(id, { signal }),
   text: ({ snapshots }) =>
     snapshots.map(({ snapshot_name: name, live }) => (live ? `${name}, with what ran` : name)).join("\n"),
 });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { failure } from "../../model/error-codes.ts";
 import type { Diff } from "../../model/files.ts";
 import { INPUTS } from "../../model/operation-inputs.ts";
-import { cutMiddle, firstEntries, TEXT_BUDGET } from "../bounded.ts";
+import { cutMiddle, firstEntries, headThatFits, jsonLength, SIDE_BUDGET, TEXT_BUDGET } from "../bounded.ts";
 import { nextCursor } from "../paging.ts";
 import { changeShape } from "../result-shapes.ts";
 import { plural } from "../result-words.ts";
@@ -29,7 +29,10 @@ export const tool = defineTool({
     return {
       ...diff,
       // All patches are in `patch` already.
-      entries: firstEntries(chosen.entries).map((entry) => ({ ...entry, patch: undefined })),
+      entries: firstEntries(
+        chosen.entries.map((entry) => ({ ...entry, patch: undefined })),
+        SIDE_BUDGET,
+      ),
       ...partOf(chosen.patch, offset),
     };
   },
@@ -53,15 +56,16 @@ function partOf(
   offset: number | undefined,
 ): { patch: string; patch_truncated: boolean; next_offset: number | null } {
   if (offset === undefined) {
-    const how = `workspace_diff with path shows one file's, with offset ${TEXT_BUDGET / 2} it reads on`;
-    const cut = patch.length > TEXT_BUDGET;
+    const cut = jsonLength(patch) > TEXT_BUDGET;
+    const next = headThatFits(patch, TEXT_BUDGET / 2).length;
+    const how = `workspace_diff with path shows one file's, with offset ${next} it reads on`;
     return {
       patch: cutMiddle(patch, TEXT_BUDGET, how),
       patch_truncated: cut,
-      next_offset: cut ? TEXT_BUDGET / 2 : null,
+      next_offset: cut ? next : null,
     };
   }
-  const end = offset + TEXT_BUDGET;
+  const end = offset + headThatFits(patch.slice(offset), TEXT_BUDGET).length;
   const more = end < patch.length;
   return { patch: patch.slice(offset, end), patch_truncated: offset > 0 || more, next_offset: more ? end : null };
 }

@@ -1,5 +1,5 @@
 import { INPUTS } from "../../model/operation-inputs.ts";
-import { readSize } from "../file-pages.ts";
+import { readThatFits } from "../bounded.ts";
 import { fileContentShape } from "../result-shapes.ts";
 import { fileWords } from "../result-words.ts";
 import { defineTool, READS } from "../tool.ts";
@@ -11,6 +11,10 @@ export const tool = defineTool({
   output: fileContentShape,
   annotations: READS,
   run: ({ workspace_id: id, path, offset, max_bytes: most }, { cloche, signal }) =>
-    cloche.readWorkspaceDisk(id, path, { offset, max_bytes: readSize(most), signal }),
+    readThatFits(
+      (max_bytes) => cloche.readWorkspaceDisk(id, path, { offset, max_bytes, signal }),
+      ({ content }) => content,
+      most,
+    ),
   text: fileWords,
 });

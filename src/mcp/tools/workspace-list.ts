@@ -6,8 +6,6 @@ import { workspaceShape } from "../result-shapes.ts";
 import { plural } from "../result-words.ts";
 import { defineTool, READS } from "../tool.ts";
 
-const PAGE = 50;
-
 export const tool = defineTool({
   name: "workspace_list",
   description: "List your workspaces, newest activity first.",
@@ -20,7 +18,7 @@ export const tool = defineTool({
   annotations: READS,
   async run(input, { cloche, signal }) {
     const { count, workspaces } = await cloche.listWorkspaces({ signal });
-    const { entries, nextCursor: next } = page(workspaces, input.cursor, PAGE);
+    const { entries, nextCursor: next } = page(workspaces, input.cursor);
     return { count, workspaces: entries, next_cursor: next };
   },
   text: ({ count, workspaces, next_cursor: next }) =>

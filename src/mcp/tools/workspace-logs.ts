@@ -2,7 +2,7 @@ import { z } from "zod";
 import { failure } from "../../model/error-codes.ts";
 import type { JournalEntry } from "../../model/exec.ts";
 import { INPUTS } from "../../model/operation-inputs.ts";
-import { cutMiddle, TEXT_BUDGET } from "../bounded.ts";
+import { cutMiddle, firstEntries, headThatFits, RESULT_BUDGET, SIDE_BUDGET, TEXT_BUDGET } from "../bounded.ts";
 import { nextCursor } from "../paging.ts";
 import { execShape } from "../result-shapes.ts";
 import { execWords } from "../result-words.ts";
@@ -10,6 +10,7 @@ import { defineTool, READS } from "../tool.ts";
 
 const RECENT = 20;
 const RECENT_CHARS = 1000;
+const MAX = Number.MAX_SAFE_INTEGER;
 
 export const tool = defineTool({
   name: "workspace_logs",
@@ -25,8 +26,11 @@ export const tool = defineTool({
   annotations: READS,
   async run({ workspace_id: id, sequence, offset = 0 }, { cloche, signal }) {
     const { workspace_id, entries } = await cloche.logsWorkspace(id, { signal });
-    if (sequence === undefined)
-      return { workspace_id, entries: entries.slice(-RECENT).map(shorten), next_offset: null };
+    if (sequence === undefined) {
+      // The last ones are those that matter most.
+      const recent = firstEntries(entries.slice(-RECENT).map(shorten).toReversed(), RESULT_BUDGET - SIDE_BUDGET);
+      return { workspace_id, total: entries.length, entries: recent.toReversed(), next_offset: null };
+    }
     const entry = entries.find((one) => one.sequence === sequence);
     if (!entry) throw failure("COMMAND_NOT_FOUND", `Workspace ${workspace_id} has no command ${sequence}`);
     return { workspace_id, ...partOf(entry, offset) };
@@ -49,8 +53,10 @@ function shorten(entry: JournalEntry): JournalEntry {
 
 /** Both streams from one offset on, so that reading on needs one number. */
 function partOf(entry: JournalEntry, offset: number): { entries: JournalEntry[]; next_offset: number | null } {
-  const end = offset + TEXT_BUDGET / 2;
-  const more = Math.max(entry.stdout.length, entry.stderr.length) > end;
+  const streams = [entry.stdout.slice(offset), entry.stderr.slice(offset)];
+  const heads = streams.map((text) => headThatFits(text, TEXT_BUDGET / 2).length);
+  const cut = heads.filter((length, at) => length < (streams[at]?.length ?? 0));
+  const end = offset + Math.min(...(cut.length === 0 ? heads.map(() => MAX) : cut));
   const part = { ...entry, stdout: entry.stdout.slice(offset, end), stderr: entry.stderr.slice(offset, end) };
-  return { entries: [part], next_offset: more ? end : null };
+  return { entries: [part], next_offset: cut.length === 0 ? null : end };
 }

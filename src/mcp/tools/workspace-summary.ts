@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { INPUTS } from "../../model/operation-inputs.ts";
 import type { Summary } from "../../model/summary.ts";
-import { firstEntries } from "../bounded.ts";
 import { plural } from "../result-words.ts";
 import { defineTool, READS } from "../tool.ts";
 
@@ -16,6 +15,7 @@ export const tool = defineTool({
     changes: z.object({ changed: z.boolean(), summary: z.object({ total: z.number().int() }) }),
   }),
   annotations: READS,
+  readOn: "workspace_diff, workspace_logs and snapshot_list show the rest",
   run: async ({ workspace_id: id }, { cloche, signal }) =>
     boundSummary(await cloche.summarizeWorkspace(id, { signal })),
   text: ({ outcome, changes: { summary } }) =>
@@ -31,7 +31,7 @@ export function boundSummary(summary: Summary): Summary {
   const { changes, artifacts } = summary;
   return {
     ...summary,
-    changes: { ...changes, entries: firstEntries(changes.entries, MOST) },
-    artifacts: { exports: firstEntries(artifacts.exports, MOST) },
+    changes: { ...changes, entries: changes.entries.slice(0, MOST) },
+    artifacts: { exports: artifacts.exports.slice(0, MOST) },
   };
 }

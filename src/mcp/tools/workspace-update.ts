@@ -5,7 +5,9 @@ import { defineTool, SETS } from "../tool.ts";
 export const tool = defineTool({
   name: "workspace_update",
   description: "Change a workspace's name and labels.",
-  input: INPUTS.updateWorkspace,
+  input: INPUTS.updateWorkspace.extend({
+    name: INPUTS.updateWorkspace.shape.name.describe("Empty: takes it away"),
+  }),
   output: Workspace.pick({ workspace_id: true, name: true, labels: true }),
   annotations: SETS,
   run: ({ workspace_id: id, ...changes }, { cloche, signal }) => cloche.updateWorkspace(id, { ...changes, signal }),

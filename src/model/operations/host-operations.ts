@@ -1,5 +1,5 @@
 import type { Environment, EnvironmentDetail, EnvironmentList, EnvironmentsPruned } from "../environment.ts";
-import type { DaemonStatus, Health } from "../health.ts";
+import type { DaemonStatus, Health, McpToken } from "../health.ts";
 import type { Prepared } from "../prepared.ts";
 import { type Operation, typeOnly } from "../operation.ts";
 
@@ -85,6 +85,18 @@ export const hostOperations = {
     activity: "none",
     lane: "always",
     cli: "daemon status",
+    mcp: null,
+  },
+  /** `show` makes one when there is none. */
+  mcpToken: {
+    kind: "call",
+    input: ({ z }) => z.strictObject({ action: z.enum(["show", "rotate", "revoke"]).optional() }),
+    result: typeOnly<McpToken>(),
+    about: "daemon",
+    repeatable: false,
+    activity: "none",
+    lane: "always",
+    cli: "mcp token",
     mcp: null,
   },
   stopDaemon: {
