@@ -157,7 +157,10 @@ export async function bringUp(
 export function checkNetworkPolicy(policy: NetworkPolicy): NetworkPolicy {
   if (policy !== "egress") return policy;
   throw failure("NETWORK_POLICY_UNSUPPORTED", 'Network policy "egress" has no gate to answer it', {
-    hint: [way`Use ${argument("network_policy", "off")}`, way`egress+published-ports to publish a service's ports`],
+    hint: [
+      way`Use ${argument("network_policy", "off")}`,
+      way`${argument("network_policy", "published-ports")} to publish a service's ports`,
+    ],
   });
 }
 

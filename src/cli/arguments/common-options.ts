@@ -1,4 +1,4 @@
-import { NETWORK_POLICIES } from "../../model/vocabulary.ts";
+import { NETWORK_POLICIES, OFFERED_NETWORK_POLICIES } from "../../model/vocabulary.ts";
 import type { OptionSpec, PositionalSpec } from "./option-spec.ts";
 import { parseCount, parseSecretEnv, parseSeconds } from "./option-values.ts";
 
@@ -42,7 +42,8 @@ export const NETWORK_POLICY = {
   type: "string",
   value: "POLICY",
   description: "What it may reach (default: off)",
-  choices: NETWORK_POLICIES,
+  choices: OFFERED_NETWORK_POLICIES,
+  alsoTakes: NETWORK_POLICIES,
 } as const satisfies OptionSpec;
 
 export const TIMEOUT_SECONDS = {
