@@ -48,8 +48,8 @@ export const NETWORK_POLICY = {
 
 export const TIMEOUT_SECONDS = {
   type: "string",
-  value: "SECONDS",
-  description: "End the command after this time (default: 30; none with --tty)",
+  value: "TIME",
+  description: "End the command after this time, in seconds or as 90s, 10m, 2h (default: 30; none with --tty)",
   parse: parseSeconds,
 } as const satisfies OptionSpec;
 

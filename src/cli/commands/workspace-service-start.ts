@@ -31,8 +31,8 @@ export const command = defineCommand({
     },
     "ready-timeout-seconds": {
       type: "string",
-      value: "SECONDS",
-      description: "How long it may take to get ready (default: 30)",
+      value: "TIME",
+      description: "How long it may take to get ready, in seconds or as 90s, 10m, 2h (default: 30)",
       parse: parseSeconds,
     },
     publish: {
