@@ -89,7 +89,7 @@ describe("G-21 a container of the docker backend", () => {
     expect(container.Config.Labels).toMatchObject({ "cloche.workspace": `${id}-g1` });
     const writable = container.Mounts.filter(({ RW }) => RW).map(({ Source }) => Source);
     // The door is gone from the sandbox before its first command.
-    const own = /\/door$|\/volumes\//;
+    const own = /\/socket$|\/volumes\//;
     expect(writable.filter((source) => !own.test(source))).toEqual([]);
   });
 
@@ -100,7 +100,7 @@ describe("G-21 a container of the docker backend", () => {
       expect(stdout).not.toContain(secret);
   });
 
-  it("G-02 G-05 layers, door, guest program and the engine's socket are not there to be opened", async () => {
+  it("G-02 G-05 layers, socket folder, guest program and the engine's socket are not there to be opened", async () => {
     // What is left are the empty places where they were mounted while the guest program started.
     expect(
       (await sh("find /.cloche -type f -size +0; find /.cloche -mindepth 2 -not -path '/.cloche/mounted/*'")).stdout,
