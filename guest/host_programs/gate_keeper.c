@@ -3,7 +3,7 @@
  *
  * It holds what a gate must not lose when it is killed: the socket on which the daemon speaks to it, and two files in memory in which the gate writes down
  * what it was told. It starts the gate with these three, and starts it again when it ends. It parses nothing, so nothing that a sandbox sends can harm it. It ends,
- * and the gate with it, when it is told to and when its record is removed, which whoever removes the workspace's folder does.
+ * and the gate with it, when it is told to and when its record is removed, as it is with the workspace's folder.
  */
 #include "host_programs/gate_keeper.h"
 

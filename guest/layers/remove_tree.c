@@ -1,7 +1,7 @@
 /*
  * `cloche-guest remove [--is DEVICE:INODE] FOLDER NAME`: removes what has that name in a folder of the host, with all below it.
  *
- * Whoever wrote the tree may have nested it deeper than a path or a process's descriptors reach, closed folders to their owner, and be renaming and
+ * The author of the tree may have nested it deeper than a path or a process's descriptors reach, closed folders to their owner, and be renaming and
  * linking while it goes. So nothing is reached by a path: every folder is opened by its name in one that is open.
  */
 #include "layers/remove_tree.h"

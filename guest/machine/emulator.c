@@ -91,7 +91,7 @@ int emulator_main(int argc, char **argv) {
   if (options.user > 0) become_nobody(&options);
   cell_close();
   if (launcher_status >= 0 && write(launcher_status, "B", 1) != 1) fail("cannot report");
-  /* Whoever reads what it prints may stop doing so. */
+  /* The daemon, which reads what it prints, may end. */
   for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
   (void)signal(SIGPIPE, SIG_IGN);
   execv(program, options.program);
