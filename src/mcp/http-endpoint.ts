@@ -50,7 +50,7 @@ export class HttpEndpoint implements AsyncDisposable {
     this.server.timeout = 0;
   }
 
-  /** A connection of whoever. */
+  /** A connection; nothing is known of its client yet. */
   take(socket: Socket): void {
     this.#strangers.add(socket);
     this.server.emit("connection", socket);

@@ -10,7 +10,7 @@ export const toolCall: HintStyle["call"] = (advised) => {
   return mcp ? `\`${mcp.tool}\`` : COMMAND_LINES.call(advised);
 };
 
-/** How a hint of the wire is said to who called that tool: other tools by their names, arguments as that tool has them. What it does not take is not advised. */
+/** How a hint of the wire is said to the caller of a tool: other tools by their names, arguments as that tool has them. What it does not take is not advised. */
 export const toolStyle = ({ input: { shape } }: Tool): HintStyle => ({
   call: toolCall,
   argument({ argument, value }) {

@@ -166,7 +166,7 @@ export function checkNetworkPolicy(policy: NetworkPolicy): NetworkPolicy {
 
 type AskedLimits = Pick<OperationInput<"createWorkspace">, "vcpu_count" | "mem_mib">;
 
-/** What somebody has stated is judged before anything is made; what is left to the host fits it. */
+/** Limits that the caller or `config.yaml` states are checked before anything is made. Defaults fit the host and need no check here. */
 export function requireStated(input: AskedLimits, { limits }: Config, backend: Backend): void {
   if (limits?.disk_mib !== undefined) {
     throw failure("LIMIT_UNSUPPORTED", `Backend "${backend.name}" cannot limit the disk`, {

@@ -41,7 +41,7 @@ export function createProbe(live: LiveWorkspace, readiness: Readiness): Probe {
   }
 }
 
-/** Nobody tells when a port listens or a file appears, so it asks again and again. False when the signal came first. */
+/** Nothing reports that a port listens or a file appears, so this asks again and again. False when the signal came first. */
 export async function waitUntilReady(probe: Probe, signal: AbortSignal): Promise<boolean> {
   for (let delayMs = FIRST_DELAY_MS; !signal.aborted; delayMs = Math.min(delayMs * 1.5, MAX_DELAY_MS)) {
     if (await askOnce(probe, signal)) return true;

@@ -37,7 +37,7 @@ export async function startRun(run: ServiceRun, plan: ServicePlan, signal: Abort
     // What ended so that nobody knows how has ended with its sandbox, whose end may not be known yet.
     const isLost = run.isOver && run.exit === undefined && run.record.state === "failed";
     await run.fail();
-    // However far the start had come, whoever waits for it is told what became of the sandbox.
+    // However far the start had come, the caller is told what became of the sandbox.
     throw run.live.isCurrent && !isLost ? error : run.live.lost();
   }
 }
