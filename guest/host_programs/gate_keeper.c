@@ -74,7 +74,7 @@ static void open_watches(void) {
   sigaddset(&set, SIGHUP);
   if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) fail("cannot block signals");
   told = above(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  /* Not inotify, of which a user has but so many. */
+  /* Not inotify: a user has few instances of it. */
   watches = fcntl(folder, F_NOTIFY, DN_DELETE | DN_RENAME | DN_MULTISHOT) == 0;
 }
 
@@ -135,7 +135,7 @@ static int wait_ms(long long due) {
   return watches ? -1 : LOOK_MS;
 }
 
-/* One that fails at once must not take a processor to itself. */
+/* A gate that fails at once must not keep a processor busy. */
 static int longer(int pause_ms) {
   if (pause_ms == 0) return FIRST_PAUSE_MS;
   return pause_ms * 2 > LONGEST_PAUSE_MS ? LONGEST_PAUSE_MS : pause_ms * 2;

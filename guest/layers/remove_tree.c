@@ -174,7 +174,7 @@ static int open_parent(char *path, bool *closed) {
   int folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) fail("cannot open /");
   for (char *rest = path, *name; (name = strtok_r(rest, "/", &rest));) {
-    /* SECURITY: who swaps a folder above for a link does not lead us elsewhere (G-16) */
+    /* SECURITY: a folder above that is swapped for a link does not lead us elsewhere (G-16) */
     int next = openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (next < 0 && errno == ENOENT) return -1;
     if (next < 0 || fstat(next, &st) != 0) fail("cannot open %s", name);

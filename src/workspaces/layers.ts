@@ -26,6 +26,8 @@ export class Layers {
   readonly #backends: ReadonlyMap<string, Backend>;
   /** Copied, and not yet in the store. */
   readonly #fresh = new Set<string>();
+  /** The clean-up that was asked for last. */
+  #pruned: Promise<void> = Promise.resolve();
 
   constructor(home: string, store: Store, backends: ReadonlyMap<string, Backend>) {
     this.#folder = join(home, "layers");
@@ -92,8 +94,14 @@ export class Layers {
     }
   }
 
-  /** Removes layers that no record names. */
+  /** Removes layers that no record names. One after the other: two at once would remove the same layer, and one of them would fail. */
   async prune(): Promise<void> {
+    const mine = this.#pruned.catch(() => undefined).then(() => this.#removeUnnamed());
+    this.#pruned = mine;
+    await mine;
+  }
+
+  async #removeUnnamed(): Promise<void> {
     const used = this.#store.listLayers();
     // What is being made has another name until it is whole, which begins with the one that it will have.
     for (const name of this.#names()) if (!used.has(name) && !this.#fresh.has(idIn(name))) await this.#remove(name);

@@ -213,13 +213,13 @@ describe("a workspace as a harness", () => {
       async (fork, task, { index }) => {
         most = Math.max(most, (now += 1));
         await fork.files.write("task.txt", task);
-        const { stdout } = await fork.exec("cat a.txt task.txt");
+        const { stdout } = await fork.exec("ls a.txt; cat task.txt");
         now -= 1;
         return `${index} ${stdout}`;
       },
       { concurrency: 2 },
     );
-    expect(results).toEqual(["0 one\na", "1 one\nb", "2 one\nc", "3 one\nd", "4 one\ne"]);
+    expect(results).toEqual(["0 a.txt\na", "1 a.txt\nb", "2 a.txt\nc", "3 a.txt\nd", "4 a.txt\ne"]);
     expect(most).toBe(2);
     expect(await ids()).toEqual([ws.id]);
     expect(await ws.map([], () => 1)).toEqual([]);

@@ -57,7 +57,9 @@ export function ociArguments(spec: WallSpec, runtime: string): string[] {
 /** The runtime's `config.json`. */
 export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap, commandsApart: boolean): object {
   const ownSocket = makesSocket(runtime);
-  const channel = ownSocket ? ["--socket", `${SOCKET_FOLDER}/guest.sock`, NO_KEEPER] : inheritedArguments(spec.layers, commandsApart);
+  const channel = ownSocket
+    ? ["--socket", `${SOCKET_FOLDER}/guest.sock`, NO_KEEPER]
+    : inheritedArguments(spec.layers, commandsApart);
   const layers = ownSocket ? mountedLayers(spec.layers) : passedLayers(spec.layers);
   const single = idMap.kind === "single";
   const capabilities = single ? ALL_SETS : ALL_SETS.filter((name) => name !== "ambient" && name !== "inheritable");

@@ -180,7 +180,9 @@ export const isGvisor = (runtime: string | undefined): boolean => runtime?.start
 
 /** gVisor loses a socket whose folder is unmounted; there the guest makes it, and the mount table shows nothing of the host anyway. */
 const channel = ({ ociRuntime }: WallSpec): string[] =>
-  isGvisor(ociRuntime) ? ["--socket", `${SOCKET_FOLDER}/${GUEST_SOCKET}`, NO_KEEPER] : ["--socket-folder", SOCKET_FOLDER];
+  isGvisor(ociRuntime)
+    ? ["--socket", `${SOCKET_FOLDER}/${GUEST_SOCKET}`, NO_KEEPER]
+    : ["--socket-folder", SOCKET_FOLDER];
 
 const commandsArguments = ({ commandsApart, spec }: ContainerPlan): string[] =>
   commandsApart ? ["--commands-memory", String(spec.limits.memMib * MIB)] : [];
