@@ -26,13 +26,10 @@ export async function followExec(
   open: () => CommandStream,
   { onStdout, onStderr }: ExecCallbacks,
 ): Promise<ExecResult> {
-  for await (const event of toExecEvents(open)) {
+  const stream = open();
+  for await (const event of toExecEvents(() => stream)) {
     if (event.type === "stdout") onStdout?.(event.data);
     else if (event.type === "stderr") onStderr?.(event.data);
-    else if (event.type === "exit") {
-      const { type: _, ...result } = event;
-      return result;
-    }
   }
-  throw new Error("The output ended without an exit");
+  return await stream.result;
 }
