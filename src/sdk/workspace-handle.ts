@@ -8,7 +8,6 @@ import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
 import { openCommandStream } from "./command-stream.ts";
 import type { DaemonConnection } from "./connection.ts";
 import { followExec, toExecEvents } from "./exec-events.ts";
-import { mapForks } from "./map-forks.ts";
 import { resolveHostPath } from "./on-this-host.ts";
 import type {
   CallOptions,
@@ -175,6 +174,7 @@ export class WorkspaceHandle implements AsyncDisposable {
     work: (fork: WorkspaceHandle, task: Task, at: MapTask) => Promise<Result> | Result,
     options: MapOptions = {},
   ): Promise<Result[]> {
+    const { mapForks } = await import("./map-forks.ts"); // on demand, as few programs use it
     return await mapForks({ tasks, work, fork: (asked) => this.fork(asked) }, options);
   }
 

@@ -208,10 +208,14 @@ describe("a workspace as a harness", () => {
   it("maps tasks to forks, in order, and leaves none of them", async () => {
     let most = 0;
     let now = 0;
+    let meet = (): void => undefined;
+    const bothBegan = new Promise<void>((resolve) => (meet = resolve));
     const results = await ws.map(
       ["a", "b", "c", "d", "e"],
       async (fork, task, { index }) => {
         most = Math.max(most, (now += 1));
+        if (now === 2) meet();
+        await bothBegan;
         await fork.files.write("task.txt", task);
         const { stdout } = await fork.exec("ls a.txt; cat task.txt");
         now -= 1;
