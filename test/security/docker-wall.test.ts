@@ -169,7 +169,7 @@ describe("G-21 run by a user other than root", () => {
       );
       expect(out.replaceAll(/ +/g, " ")).toBe(`1000\n1000\n 1000 ${USER} 1\n2\n`);
       expect(statSync(join(directory, "workspace/upper/f"))).toMatchObject({ uid: USER, gid: USER });
-      expect(statSync(join(directory, "door/guest.sock"))).toMatchObject({ uid: USER, gid: USER });
+      expect(statSync(join(directory, "socket/guest.sock"))).toMatchObject({ uid: USER, gid: USER });
       client.close();
       await wall.stop();
     } finally {
