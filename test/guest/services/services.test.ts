@@ -289,7 +289,7 @@ describe("logs", () => {
       `echo "is $T"; echo hunter2-hunter2 >&2; printf hunter2-; touch told; exec sleep 600`,
       {
         secret_env: { TOKEN: "T" },
-        readiness: { type: "command", command: "test -e told; : hunter2-hunter2" },
+        readiness: { type: "command", command: "test -e told && : hunter2-hunter2" },
       },
     );
     expect(await sandbox.logs("secret")).toMatchObject({ stdout: "is [REDACTED]\n", stderr: "[REDACTED]\n" });
