@@ -82,13 +82,13 @@ describe("G-21 a container of the docker backend", () => {
       "SETUID",
       "SYS_ADMIN",
     ]);
-    expect(statSync(join(sandboxFolder(at.home, id), "door")).mode & 0o077).toBe(0);
+    expect(statSync(join(sandboxFolder(at.home, id), "socket")).mode & 0o077).toBe(0);
     expect(container.HostConfig["Memory"]).toBeGreaterThan(0);
     expect(container.HostConfig["PidsLimit"]).toBeGreaterThan(0);
     expect(container.HostConfig["NanoCpus"]).toBeGreaterThan(0);
     expect(container.Config.Labels).toMatchObject({ "cloche.workspace": `${id}-g1` });
     const writable = container.Mounts.filter(({ RW }) => RW).map(({ Source }) => Source);
-    // The door is gone from the sandbox before its first command.
+    // The socket folder is gone from the sandbox before its first command.
     const own = /\/socket$|\/volumes\//;
     expect(writable.filter((source) => !own.test(source))).toEqual([]);
   });
