@@ -19,6 +19,7 @@ export type * from "./sdk/options.ts";
 export type { ServiceHandle, WorkspaceServices } from "./sdk/service-handle.ts";
 export type { ShellHandle } from "./sdk/shell-handle.ts";
 export type { WorkspaceHandle } from "./sdk/workspace-handle.ts";
+export type { WorkspacePorts } from "./sdk/workspace-ports.ts";
 export type { WorkspaceDisk, WorkspaceFiles, WorkspaceSnapshots } from "./sdk/workspace-parts.ts";
 export { createServer, type CreateServerOptions, type EmbeddedServer } from "./mcp/create-server.ts";
 export type { McpTransport } from "./mcp/mcp-transport.ts";

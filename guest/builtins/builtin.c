@@ -26,7 +26,7 @@ int builtin_main(char *const *argv) {
   struct rlimit descriptors;
   int count = 0;
   sink_guard();
-  /* Who writes to nobody learns it by the error, and cleans up. */
+  /* A write to a reader that is gone fails instead of ending the process, so that it can clean up. */
   (void)signal(SIGPIPE, SIG_IGN);
   /* A deep tree takes a descriptor for each folder on the way. */
   if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {

@@ -155,7 +155,7 @@ static void leave(const struct stack *stack) {
   for (size_t i = 0; i < stack->count; i++) close(stack->folders[i]);
 }
 
-/* A folder whose changes cannot be told, for itself. The rest is told all the same: nobody hides all changes by one folder. */
+/* A folder whose changes cannot be told, for itself. The rest is told all the same, so that one folder cannot hide all changes. */
 static void add_closed(const struct stat *now, const struct stat *before) {
   add('M', now, before && S_ISDIR(before->st_mode) ? before : now);
 }

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The file that a process joins it by, opened by somebody who may; -1: there is none. Commands never have it. */
+/* The file by which a process joins the cgroup, opened by the launcher; -1: there is none. Commands never have it. */
 extern int commands_cgroup;
 
 /* Takes it over under this number; false when it is no open descriptor. */

@@ -83,7 +83,7 @@ static ssize_t give(int fd, void *bytes, size_t count) { return send(fd, bytes, 
 
 static void become_shim(const struct command *command, int status_fd, int go_ahead) {
   char byte;
-  /* Until the ids are mapped this process is nobody; without a word the keeper could not map them. */
+  /* Until the ids are mapped this process has no user. It waits here, because the keeper has to know its pid to map them. */
   if (read(go_ahead, &byte, 1) != 1) _exit(1);
   /* SECURITY: the keeper may make one kind of namespace, and its commands may make none (G-06) */
   if (!seccomp_install(SECCOMP_COMMAND)) {
@@ -136,7 +136,7 @@ static void serve(void) {
     uint8_t *bytes = malloc(size ? size : 1);
     struct request q = {0};
     int32_t answer = -ENOMEM;
-    /* Whoever cannot take the request in has lost its place in the stream. */
+    /* A keeper that cannot take the request in has lost its place in the stream. */
     if (!bytes || !transfer(read, guest_program, bytes, size)) return;
     if (request_read(&(struct reader){.at = bytes, .left = size}, &q)) {
       memcpy(q.command.stdio, fds, sizeof q.command.stdio);

@@ -64,7 +64,7 @@ static size_t room(const struct process *p, const struct channel *channel) {
   for (const struct stream *s = p->attached; s; s = s->next_attached) {
     if (s->kind == STREAM_PROCESS && s->offset[number] < floor) floor = s->offset[number];
   }
-  /* With nobody there, whoever comes next may want the oldest byte. */
+  /* While no connection reads, the next one may want the oldest byte. */
   if (floor == UINT64_MAX || floor < ring->start) floor = ring->start;
   uint64_t waiting = ring->end > floor ? ring->end - floor : 0;
   return ring->capacity - (size_t)waiting;

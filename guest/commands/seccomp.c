@@ -205,7 +205,7 @@ static void check_own_process(uint32_t call) {
   give(SECCOMP_RET_ALLOW);
 }
 
-/* Whoever owns a descriptor gets signals for it, and anybody may be made its owner; whoever has a lease of a file holds up all that open it. */
+/* The owner of a descriptor gets signals for it, and any process may be made the owner. A process with a lease on a file holds up all others that open it. */
 static void check_owners(void) {
   only_if(BPF_JEQ, SYS_fcntl, 8);
   load(argument(1));

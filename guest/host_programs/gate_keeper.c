@@ -3,7 +3,7 @@
  *
  * It holds what a gate must not lose when it is killed: the socket on which the daemon speaks to it, and two files in memory in which the gate writes down
  * what it was told. It starts the gate with these three, and starts it again when it ends. It parses nothing, so nothing that a sandbox sends can harm it. It ends,
- * and the gate with it, when it is told to and when its record is removed, which whoever removes the workspace's folder does.
+ * and the gate with it, when it is told to and when its record is removed, as it is with the workspace's folder.
  */
 #include "host_programs/gate_keeper.h"
 
@@ -74,7 +74,7 @@ static void open_watches(void) {
   sigaddset(&set, SIGHUP);
   if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) fail("cannot block signals");
   told = above(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  /* Not inotify, of which a user has but so many. */
+  /* Not inotify: a user has few instances of it. */
   watches = fcntl(folder, F_NOTIFY, DN_DELETE | DN_RENAME | DN_MULTISHOT) == 0;
 }
 
@@ -135,7 +135,7 @@ static int wait_ms(long long due) {
   return watches ? -1 : LOOK_MS;
 }
 
-/* One that fails at once must not take a processor to itself. */
+/* A gate that fails at once must not keep a processor busy. */
 static int longer(int pause_ms) {
   if (pause_ms == 0) return FIRST_PAUSE_MS;
   return pause_ms * 2 > LONGEST_PAUSE_MS ? LONGEST_PAUSE_MS : pause_ms * 2;

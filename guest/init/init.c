@@ -216,7 +216,7 @@ int init_main(int argc, char **argv) {
     complain("Cannot mask the kernel's files: %s", strerror(errno));
     return 1;
   }
-  /* Where we may not, whoever made the wall has done it. */
+  /* Where this process may not do it, the wall has done it already. */
   if (o.hostname && sethostname(o.hostname, strlen(o.hostname)) != 0 && errno != EPERM)
     complain("Cannot set the host name: %s", strerror(errno));
   if (o.hostname && !machine_id_renew("")) {

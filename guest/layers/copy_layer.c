@@ -104,7 +104,7 @@ static enum outcome take(int from, const char *name, const struct stat *st) {
   room_take(to, ROOM_OF_A_NAME);
   if (S_ISREG(st->st_mode)) return copy_regular(from, to, name);
   if (S_ISLNK(st->st_mode)) return copy_link(from, to, name, st);
-  /* A whiteout, which any user may make; sockets and pipes mean nothing without who made them. */
+  /* A whiteout, which any user may make; sockets and pipes mean nothing without the process that made them. */
   bool whiteout = S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0);
   if (whiteout && mknodat(to, name, S_IFCHR, makedev(0, 0)) != 0) fail("cannot mark %s as removed", name);
   return TAKEN;

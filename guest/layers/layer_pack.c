@@ -189,7 +189,7 @@ static enum outcome pack_link(int parent, const char *name, const struct stat *s
 static enum outcome take(int parent, const char *name, const struct stat *st) {
   if (S_ISREG(st->st_mode)) return pack_regular(parent, name);
   if (S_ISLNK(st->st_mode)) return pack_link(parent, name, st);
-  /* Sockets and pipes mean nothing without who made them. */
+  /* Sockets and pipes mean nothing without the process that made them. */
   if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0)) {
     send_kind(LAYER_WHITEOUT);
     send_bytes(name, strlen(name));

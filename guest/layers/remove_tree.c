@@ -1,7 +1,7 @@
 /*
  * `cloche-guest remove [--is DEVICE:INODE] FOLDER NAME`: removes what has that name in a folder of the host, with all below it.
  *
- * Whoever wrote the tree may have nested it deeper than a path or a process's descriptors reach, closed folders to their owner, and be renaming and
+ * The author of the tree may have nested it deeper than a path or a process's descriptors reach, closed folders to their owner, and be renaming and
  * linking while it goes. So nothing is reached by a path: every folder is opened by its name in one that is open.
  */
 #include "layers/remove_tree.h"
@@ -174,7 +174,7 @@ static int open_parent(char *path, bool *closed) {
   int folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) fail("cannot open /");
   for (char *rest = path, *name; (name = strtok_r(rest, "/", &rest));) {
-    /* SECURITY: who swaps a folder above for a link does not lead us elsewhere (G-16) */
+    /* SECURITY: a folder above that is swapped for a link does not lead us elsewhere (G-16) */
     int next = openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (next < 0 && errno == ENOENT) return -1;
     if (next < 0 || fstat(next, &st) != 0) fail("cannot open %s", name);

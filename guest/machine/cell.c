@@ -41,7 +41,7 @@ static struct shown system_places[] = {
     {"/usr", -1}, {"/bin", -1}, {"/sbin", -1}, {"/lib", -1}, {"/lib32", -1}, {"/lib64", -1}, {"/etc/ld.so.cache", -1}, {"/etc/alternatives", -1},
     {"/nix/store", -1}, {"/gnu/store", -1}, {"/dev/kvm", -1},
 };
-/* Of a program that is installed elsewhere, from its folder, which may be somebody's home: that is not shown, but the program itself. */
+/* A program that is installed elsewhere may be in somebody's home. So the program itself is shown, and not its folder. */
 static const char *const siblings[] = {"/../lib", "/../lib64", "/../share/qemu"};
 
 #define SYSTEM_PLACES (sizeof system_places / sizeof *system_places)

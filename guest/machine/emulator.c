@@ -73,7 +73,7 @@ static void read_options(char **argv, struct emulator_options *o) {
   if (!o->directory || !o->program || !o->program[0]) fail_usage("missing option");
 }
 
-/* SECURITY: an emulator that a guest has broken out to is nobody on the host (G-22) */
+/* SECURITY: an emulator that a guest has broken out to has a user of its own on the host, who owns nothing (G-22) */
 static void become_nobody(const struct emulator_options *o) {
   gid_t groups[1] = {(gid_t)o->group};
   if (setgroups(o->group > 0 ? 1 : 0, groups) != 0) fail("cannot drop groups");
@@ -91,7 +91,7 @@ int emulator_main(int argc, char **argv) {
   if (options.user > 0) become_nobody(&options);
   cell_close();
   if (launcher_status >= 0 && write(launcher_status, "B", 1) != 1) fail("cannot report");
-  /* Whoever reads what it prints may stop doing so. */
+  /* The daemon, which reads what it prints, may end. */
   for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
   (void)signal(SIGPIPE, SIG_IGN);
   execv(program, options.program);

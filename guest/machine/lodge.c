@@ -3,7 +3,7 @@
  *
  * The store is a folder on the machine's disk with the baseline, the layers over it and the writable layer of /workspace. They are opened and the socket
  * is made first, in namespaces of the sandbox's own; then folders in memory and the overlay cover what the machine has at those places, and
- * the guest program becomes the first process. This one waits for its end, so that whoever started it sees it.
+ * the guest program becomes the first process. This one waits for its end, so that the process that started it sees the end.
  */
 #include "machine/lodge.h"
 

@@ -40,7 +40,7 @@ static bool open_writable(struct apart *apart, const char *folder, int mapping, 
 
 static bool open_layers(struct apart *apart, struct stage_layers *s, int mapping) {
   bool opened = open_layer(apart, s->root_path, mapping, &s->root) && open_layer(apart, s->baseline_path, mapping, &s->baseline) &&
-                open_layer(apart, s->bundle_path, mapping, &s->bundle) && open_layer(apart, s->door_path, mapping, &s->door) &&
+                open_layer(apart, s->bundle_path, mapping, &s->bundle) && open_layer(apart, s->socket_path, mapping, &s->socket) &&
                 open_writable(apart, "root", mapping, &s->root_upper, &s->root_work) &&
                 open_writable(apart, "workspace", mapping, &s->upper, &s->work);
   for (size_t i = 0; opened && i < s->layer_count; i++) opened = open_layer(apart, s->layer_paths[i], mapping, &s->layers[i]);

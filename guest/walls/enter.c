@@ -1,8 +1,8 @@
 /*
- * `cloche-guest enter MAP --program PATH [--release PATH] [--hide PATH]… -- init --door FOLDER …`: the first process of a container whose root is the host's.
+ * `cloche-guest enter MAP --program PATH [--release PATH] [--hide PATH]… -- init --socket-folder FOLDER …`: the first process of a container whose root is the host's.
  *
  * The engine has made namespaces, mounts and limits, but its container knows the host's own user ids. So this listens for the daemon, takes hold of the
- * layers, unmounts all that names the host, enters a user namespace in which the sandbox's ids are nobody's on the host, and becomes the guest program. Nothing of the sandbox has
+ * layers, unmounts all that names the host, enters a user namespace whose ids no account of the host has, and becomes the guest program. Nothing of the sandbox has
  * run by then, and nothing keeps a capability outside of that namespace.
  */
 #include "walls/enter.h"
@@ -79,13 +79,13 @@ static void keep_capabilities(void) {
 
 static void nothing_to_open(void *argument) { (void)argument; }
 
-/* As the user who owns the door on the host, so that only that one, and the host's root, may connect. */
-static char *listen_in(const char *door, const struct id_map *map) {
+/* As the user who owns the socket folder on the host, so that only that one, and the host's root, may connect. */
+static char *listen_in(const char *folder, const struct id_map *map) {
   char socket[256], number[16];
   uid_t uid = map->agent ? map->agent_uid : (uid_t)map->shift_base;
   gid_t gid = map->agent ? map->agent_gid : (gid_t)map->shift_base;
-  snprintf(socket, sizeof socket, "%s/" SOCKET_NAME, door);
-  if (setegid(gid) < 0 || seteuid(uid) < 0) fail("cannot become the owner of the door");
+  snprintf(socket, sizeof socket, "%s/" SOCKET_NAME, folder);
+  if (setegid(gid) < 0 || seteuid(uid) < 0) fail("cannot become the owner of the socket folder");
   int listener = listener_open(socket);
   if (listener < 0) _exit(125);
   if (seteuid(0) < 0 || setegid(0) < 0) fail("cannot become root again");
@@ -93,7 +93,7 @@ static char *listen_in(const char *door, const struct id_map *map) {
   if (passed < 0) fail("cannot keep the socket");
   close(listener);
   /* SECURITY: the guest inherits its socket, and no path that the daemon opens can be replaced from the sandbox (G-02) */
-  hide(door);
+  hide(folder);
   snprintf(number, sizeof number, "%d", passed);
   return keep_text(number);
 }
@@ -140,7 +140,7 @@ int enter_main(int argc, char **argv) {
   for (char **word = o.words + 1; *word && word[1]; word++) {
     if (names_layer(*word)) {
       word[1] = take_hold(word[1]);
-    } else if (strcmp(*word, "--door") == 0) {
+    } else if (strcmp(*word, "--socket-folder") == 0) {
       *word = "--listen-fd";
       word[1] = listen_in(word[1], &o.map);
     } else if (strcmp(*word, "--commands-memory") == 0) {

@@ -1,5 +1,5 @@
 /*
- * Whoever makes a user namespace is charged for what is used in it. Without limits of its own a sandbox could take all inotify
+ * The user that makes a user namespace is charged for what is used in it. Without limits of its own a sandbox could take all inotify
  * instances of the user, and no program of the user could watch a file any more.
  */
 #include "walls/namespace_limits.h"

@@ -1,6 +1,6 @@
 /*
  * Which ranges are taken is what the kernel knows of locks: the sandbox's first process has its lock open, and nothing else has to be
- * remembered, whoever is killed. One file for each range, open for reading: who has one can do nothing with the others.
+ * remembered, whatever process is killed. There is one file for each range, open for reading: a holder of one can do nothing with the others.
  */
 #include "walls/own_ids.h"
 

@@ -18,7 +18,7 @@
 
 #define MOUNT_OPTIONS 4096 /* the kernel takes one page */
 /*
- * The kernel writes out the whole file system of an overlay's upper layer when the overlay goes, and whoever ends the sandbox waits for it, also for what
+ * The kernel writes out the whole file system of an overlay's upper layer when the overlay goes, and the process that ends the sandbox waits for it, also for what
  * others have written. A reset and a delete throw the layer away; a stop writes it out by itself: see sync_folder.c.
  */
 #define VOLATILE ",volatile"
@@ -34,7 +34,7 @@ static void open_layers(struct stage_layers *s) {
   s->upper = open_path("workspace/upper");
   s->work = open_path("workspace/work");
   s->bundle = open_if_given(s->bundle_path);
-  s->door = open_if_given(s->door_path);
+  s->socket = open_if_given(s->socket_path);
 }
 
 /*
@@ -172,6 +172,6 @@ void stage_mount(const struct stage_layers *s) {
   bind_read_only(s->upper, STAGE "/upper");
   bind_layers(s);
   bind_folder(s->bundle, STAGE "/bundle");
-  bind_folder(s->door, STAGE "/door");
+  bind_folder(s->socket, STAGE "/socket");
   copy_guest(s->guest);
 }

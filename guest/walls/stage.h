@@ -14,9 +14,9 @@ struct stage_layers {
   size_t layer_count;
   const char *guest_path;
   const char *bundle_path; /* folder with an OCI runtime's config.json, or NULL */
-  const char *door_path;   /* folder where a guest that cannot inherit a socket makes one, or NULL */
+  const char *socket_path; /* folder where a guest that cannot inherit a socket makes one, or NULL */
   bool opened; /* the layers are, by root: as mounts that are nowhere yet */
-  int root, root_upper, root_work, baseline, upper, work, guest, bundle, door;
+  int root, root_upper, root_work, baseline, upper, work, guest, bundle, socket;
   int layers[MAX_LAYERS];
 };
 

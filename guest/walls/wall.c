@@ -60,7 +60,7 @@ static bool take_option(struct wall_options *o, const char *name, const char *va
     const char **value;
   } table[] = {{"--directory", &o->directory},          {"--root", &o->stage.root_path},
                {"--baseline", &o->stage.baseline_path}, {"--guest", &o->stage.guest_path},
-               {"--bundle", &o->stage.bundle_path},     {"--door", &o->stage.door_path},
+               {"--bundle", &o->stage.bundle_path},     {"--socket-folder", &o->stage.socket_path},
                {"--commands-cgroup", &o->commands_cgroup}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     if (strcmp(name, table[i].name) != 0) continue;

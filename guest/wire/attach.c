@@ -76,7 +76,7 @@ bool attach_deliver(struct stream *s) {
   return sent;
 }
 
-/* EXIT comes with the end of the process, whether or not its output was read; whoever reads that gets an EXIT of its own. */
+/* EXIT comes with the end of the process, whether or not its output was read; a connection that reads the output gets an EXIT of its own. */
 static void deliver_watch(struct stream *s) {
   struct process *p = s->process;
   if (!p->known) return;

@@ -108,7 +108,7 @@ static void serve_streams(struct connection *c) {
       else if (s->kind == STREAM_RELAY) relay_resume(s->relay);
     }
   }
-  /* Whoever was first now becomes last. */
+  /* The connection that was first becomes the last. */
   struct stream *first = c->streams;
   if (!first || !first->next) return;
   struct stream *last = first;

@@ -54,7 +54,7 @@ static void on_ready(struct watch *w, uint32_t events) {
     return;
   }
   if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS) return;
-  /* Whoever knocks would be reported again and again while there is no descriptor for it. */
+  /* While there is no descriptor for it, a waiting connection would be reported again and again. */
   (void)loop_watch(w, 0);
   timer_set(&door->pause, ACCEPT_PAUSE_MS);
 }

@@ -63,7 +63,7 @@ bool listener_adopt(int fd) {
   return watch_listener(fd);
 }
 
-/* A socket has its name before it listens; this file beside it tells whoever waits that it does. */
+/* A socket has its name before it listens; this file beside it tells the host that it does. */
 static bool announce(const char *path) {
   char ready[sizeof((struct sockaddr_un *)0)->sun_path + sizeof ".ready"];
   (void)snprintf(ready, sizeof ready, "%s.ready", path);

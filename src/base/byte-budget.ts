@@ -1,4 +1,4 @@
-/** Bytes that several may hold together. A part of another budget takes from that one too. */
+/** How many bytes several holders may have together. A budget that is part of another one takes from that one too. */
 export class ByteBudget {
   readonly #most: number;
   readonly #whole: ByteBudget | undefined;

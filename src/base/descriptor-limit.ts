@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 const USUAL = 1024;
 let limit: number | undefined;
 
-/** How many descriptors this process may have. Whoever holds connections of others takes a part of it, so that some are left for all else. */
+/** How many descriptors this process may have. What holds connections for clients takes a share of it, so that descriptors are left for everything else. */
 export function descriptorLimit(): number {
   return (limit ??= readLimit());
 }

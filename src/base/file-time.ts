@@ -1,5 +1,5 @@
 /**
- * A file's time for `utimes` and its like. Node cuts to microseconds what a double can hardly hold; from the middle of one it cuts to the right one.
+ * A file's time for `utimes` and its like. Node rounds it down to microseconds, and a double can be just below the right one: so half a microsecond is added.
  * As text, because a number before 1970 would be taken for now.
  */
 export function fileTime(ns: bigint): string {

@@ -1,6 +1,6 @@
 /**
- * Acts once when the signal says so; at once when it has said so already, which a listener of one's own would miss: signals come while one
- * waits for something else. Gives what takes it back.
+ * Calls `act` once when the signal is aborted; at once when it is aborted already, which a plain listener would miss. Returns a function that removes the
+ * listener.
  */
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
   if (signal?.aborted) act();

@@ -46,8 +46,8 @@ interface Found {
 }
 
 /**
- * SECURITY: who owns a folder, or can rename in one on the way to it, can put another in its place: each has to be root's or this user's, and nobody
- * else's to write to. In a sticky one, as `/tmp` is, nobody can rename what is another's (G-24).
+ * SECURITY: a user who owns a folder, or can rename in one on the way to it, can put another in its place. So each has to be root's or this user's, and no
+ * other user may write to it. In a sticky one, as `/tmp` is, nobody can rename what is another's (G-24).
  */
 function walkTo(path: string): Found | undefined {
   let at: Found = { path: "/", stats: lstatSync("/") };

@@ -54,8 +54,8 @@ export async function removeTree(path: string, options: RemoveOptions = {}): Pro
 }
 
 /**
- * SECURITY: by a program that holds every folder open on its way, because Node has only paths: whoever may rename or link in the tree, or above it, would
- * have it remove something else (G-16, G-24).
+ * SECURITY: by a program that holds every folder open on its way, because Node has only paths: a user who may rename or link in the tree, or above it, could
+ * make it remove something else (G-16, G-24).
  */
 async function walk(target: string, { is }: RemoveOptions): Promise<void> {
   const words = ["remove", ...(is ? ["--is", `${is.device}:${is.inode}`] : []), dirname(target), basename(target)];

@@ -10,7 +10,7 @@ const folderIn = (place: string): string => join(place, "tmp");
 
 /**
  * A new folder for work that ends with this process, in the home or the cache: `tmp/KIND-PID-START-RANDOM`. It is named after the process, so that what one
- * left that was killed is removed by the next who makes one, or by the next daemon.
+ * left that was killed is removed by the next process that makes one, or by the next daemon.
  *
  * SECURITY: not in the system's `/tmp`, where others see it, and can make what looks like it (G-24)
  */
@@ -22,7 +22,7 @@ export async function makeWorkFolder(place: string, kind: string): Promise<strin
   return mkdtempSync(join(folderIn(place), `${kind}-${process.pid}-${self?.startTicks ?? "0"}-`));
 }
 
-/** Removes what processes left that are gone. What cannot be removed stays for the next who tries. */
+/** Removes the folders of processes that are gone. What cannot be removed is tried again the next time. */
 export async function removeAbandonedWork(place: string): Promise<void> {
   for (const name of await namesIn(folderIn(place))) {
     const [, pid, startTicks] = /^[a-z]+-(\d+)-(\d+)-/.exec(name) ?? [];

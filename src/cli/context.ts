@@ -1,6 +1,7 @@
 import type { Cloche } from "../sdk/cloche.ts";
 import { createColours, wantsColour } from "./output/colour.ts";
 import type { CommandTree, Context } from "./command.ts";
+import { toldLines } from "./output/told-lines.ts";
 import { escapeName, formatJson, guardScreen } from "./output/escape.ts";
 import { createInterruption } from "./terminal/interruption.ts";
 import type { CliIo } from "./io.ts";
@@ -23,7 +24,12 @@ export function openContext(io: CliIo, tree: CommandTree, parsed: ParsedArgument
   const progress = reportTo(io.stderr, parsed.verbose);
   const note = (text: string) => {
     progress.clear();
-    io.stderr.write(`${escapeName(text)}\n`);
+    const [, label, said] = /^(note:|hint:) (.*)$/s.exec(text) ?? [];
+    const lines =
+      label === undefined || said === undefined
+        ? [escapeName(text)]
+        : toldLines(label, label, escapeName(said), io.stderr);
+    io.stderr.write(`${lines.join("\n")}\n`);
   };
   const interruption = createInterruption(io, () => note("cancelled"));
   // A command in a sandbox gets the signals itself.

@@ -35,6 +35,11 @@ afterAll(async () => {
 describe("the program", () => {
   it("answers --version and loads nothing else", async () => {
     expect((await run("cloche", ["--version"], options)).stdout).toBe(`cloche ${packageVersion()}\n`);
+    for (const words of [
+      ["--version", "--json"],
+      ["--json", "--version"],
+    ])
+      expect(JSON.parse((await run("cloche", words, options)).stdout)).toEqual({ version: packageVersion() });
     const traced = await run("cloche", ["-V"], { env: { ...options.env, NODE_DEBUG: "esm" } });
     const loaded = new Set(traced.stderr.match(/src\/[\w/-]+\.js/g));
     expect([...loaded].toSorted()).toEqual(["src/base/version.js", "src/cli/main.js"]);
@@ -90,7 +95,7 @@ describe("completion in bash", () => {
     ["cloche ws fi", ["file"]],
     ["cloche workspace file ", ["list", "read", "write"]],
     ["cloche workspace create --seed", ["--seed-path"]],
-    ["cloche workspace create --network-policy ", ["off", "egress", "egress+published-ports"]],
+    ["cloche workspace create --network-policy ", ["off", "published-ports"]],
     ["cloche completion ", ["bash", "zsh", "fish"]],
     ["cloche help workspace exp", ["export"]],
     ["cloche workspace create --seed-path packa", ["compopt -o default"]],

@@ -7,9 +7,11 @@ import { packageVersion } from "../base/version.ts";
  */
 const args = process.argv.slice(2);
 
-if (args[0] === "--version" || args[0] === "-V") {
+const [first] = args.filter((arg) => arg !== "--json");
+
+if (first === "--version" || first === "-V") {
   const version = packageVersion();
-  process.stdout.write(args[1] === "--json" ? `${JSON.stringify({ version })}\n` : `cloche ${version}\n`);
+  process.stdout.write(args.includes("--json") ? `${JSON.stringify({ version })}\n` : `cloche ${version}\n`);
 } else {
   const [{ runCli }, { processIo }] = await Promise.all([import("./run-cli.ts"), import("./process-io.ts")]);
   const code = await runCli(args, processIo());

@@ -14,9 +14,9 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
   try {
     return await dispatch(args, io);
   } catch (error) {
-    // Whoever reads our output has gone, as `head` does: nothing is wrong and nobody is there to tell.
+    // The program that reads our output has gone, as `head` does. Nothing is wrong, and there is nobody to tell.
     if (errnoOf(error) === "EPIPE") return BROKEN_PIPE_EXIT;
-    // Also for words that could not be parsed: whoever asked for JSON gets JSON.
+    // Also for words that could not be parsed: a caller that asked for JSON gets JSON.
     const { own } = splitAtDashes(args);
     const json = own.includes("--json");
     await reportError(error, { io, json, verbose: own.includes("-v") || own.includes("--verbose") }).catch(

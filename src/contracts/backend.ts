@@ -75,7 +75,7 @@ export interface Wall {
   connect(signal?: AbortSignal): Promise<GuestClient>;
   /** Whether it has ended, or does so within that time: a connection breaks a moment before its process is gone. */
   hasEnded(withinMs: number): Promise<boolean>;
-  /** Ends every process in it. Idempotent; the writable layers stay, unless it is told that nobody wants them: then it need not write them. */
+  /** Ends every process in it. Idempotent. The writable layers stay; with `discard` they are removed next, so they need not be written out. */
   stop(options?: StopOptions): Promise<void>;
 }
 
@@ -116,9 +116,9 @@ export interface Backend {
    * work. May fetch what it takes to find out, as `probe`.
    */
   isEmulated?(options: PrepareOptions): Promise<boolean>;
-  /** With less memory nothing starts; asked for, it is refused before anything is made. */
+  /** With less memory nothing starts. A request for less is refused before anything is made. */
   readonly smallestMemMib?: number;
-  /** Says whether it works here, proved by starting something. What that needs and is not there it may fetch. */
+  /** Says whether it works here, proved by starting something. It may fetch what that needs. */
   probe(ociRuntime: string | undefined, progress?: ReportProgress): Promise<BackendProbe>;
   /** Makes once what it needs of an environment (an image, a frozen machine), so that a start is quick; `start` does it when it was not done. */
   prepare?(rootfs: Rootfs, limits: WallLimits, options: PrepareOptions): Promise<void>;
@@ -145,8 +145,8 @@ export interface Backend {
   /** Removes what a workspace left: processes, cgroups, layers. Works after any crash and without a record. Idempotent. */
   remove(sandboxName: string, directory: string): Promise<void>;
   /**
-   * Removes what it has made of environments and seeds and nobody needs any more, or an older version of it has; every bit of it can be made again. What a
-   * sandbox runs on, a snapshot needs, or somebody is making stays, also that of other homes.
+   * Removes what it, or an older version of it, has made of environments and seeds and what is no longer needed; all of it can be made again. What a
+   * sandbox runs on, a snapshot needs or a process is making stays, also that of other homes.
    */
   prune?(keep: PruneKeep): Promise<Removed[]>;
   /** Before the first verb of a daemon: ends what an earlier one kept for itself. */

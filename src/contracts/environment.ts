@@ -8,7 +8,7 @@ import type { ReportProgress } from "../model/progress.ts";
  */
 export interface Rootfs {
   readonly name: string;
-  /** Another one when the content is another; hex. What a backend makes of an environment is kept by it. */
+  /** Of the content, in hex. Backends keep what they make of an environment under this name. */
   readonly digest: string;
   readonly root: string;
   /** Further folders of the host that show at the same path, read-only (`host` has `/usr`). */
@@ -32,7 +32,7 @@ export interface Environments {
     },
   ): Promise<Rootfs>;
   inspect(name: string): Promise<EnvironmentDetail>;
-  /** What stands in the way of building one that is not built; undefined when nothing is seen to. */
+  /** Why an environment that is not built could not be built now; undefined when no reason is known. */
   obstacle(name: string): Promise<ClocheError | undefined>;
   /** Of all that is built, older builds too. */
   digests(): Promise<Set<string>>;

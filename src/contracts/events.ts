@@ -5,7 +5,7 @@ type Told<One extends ClocheEvent> = One extends ClocheEvent
   ? Omit<One, "sequence" | "time" | "truncated" | "identity"> & { identity?: string | null }
   : never;
 
-/** An event as whoever caused it tells it: its place and its time are the log's. */
+/** An event as its source records it. The log adds the sequence and the time. */
 export type NewEvent = Told<Exclude<ClocheEvent, { kind: "log.gap" }>>;
 
 export interface EventFilter {

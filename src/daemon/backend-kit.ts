@@ -12,8 +12,8 @@ export { copyUnmapped, packLayer, unpackLayer } from "../walls/layer-stream.ts";
 export type { BackendSurroundings } from "./compose.ts";
 
 /**
- * Runs the daemon with further backends. For a program of one's own, which `new Cloche({ daemonProgram })` is then told to start instead of the built-in
- * one. Resolves when the daemon has ended.
+ * Runs the daemon with further backends. For a program of your own: `new Cloche({ daemonProgram })` starts it instead of the built-in
+ * daemon. Resolves when the daemon has ended.
  */
 export async function runDaemonWith(
   backends: (surroundings: BackendSurroundings) => readonly Backend[],

@@ -40,7 +40,7 @@ export interface OwnComposition extends Composition {
 /** The composition root: the one place that picks adapters. */
 export const compose: (surroundings: Surroundings) => Promise<OwnComposition> = composeWith(() => []);
 
-/** The same with backends of somebody else besides; one of the same name takes the place of ours. */
+/** The same with further backends. One with the name of a built-in backend takes its place. */
 export function composeWith(
   more: (surroundings: BackendSurroundings) => readonly Backend[],
 ): (surroundings: Surroundings) => Promise<OwnComposition> {

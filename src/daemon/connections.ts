@@ -36,7 +36,7 @@ const LIMITS: ConnectionLimits = {
 
 /**
  * The clients that are connected. They are the user's own programs, and still one that opens connections and says nothing, sends half a request, or never takes
- * its answer must not cost the others the daemon: above a limit those go who have been silent for the longest time.
+ * its answer must not cost the others the daemon: above a limit, those that have been silent for the longest time are closed.
  */
 export class Connections<Socket extends Peer = Peer> {
   /** The longest silent ones first. */

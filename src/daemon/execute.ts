@@ -6,7 +6,7 @@ import type { Compose } from "./composition.ts";
 import { startDaemonHere, type Daemon, type Endpoints } from "./run-daemon.ts";
 import { describeError } from "./to-failure.ts";
 
-/** `EX_TEMPFAIL`: another daemon is there; whoever started this one uses that. */
+/** `EX_TEMPFAIL`: another daemon is there. The client that started this one uses that daemon. */
 const EXIT_HELD = 75;
 const DEFAULT_IDLE_SECONDS = 60;
 const HARMLESS: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET", "EMFILE", "ENFILE"]);
@@ -17,7 +17,7 @@ export async function executeDaemon(
   compose: Compose,
   endpoints: Endpoints = {},
 ): Promise<void> {
-  // Whoever waits for that line may be gone.
+  // The client that waits for that line may be gone.
   process.stdout.on("error", () => undefined);
   let daemon: Daemon | "held";
   try {
@@ -63,7 +63,7 @@ function attend(daemon: Daemon): void {
     daemon.log.error("uncaught exception", { error: describeError(error) });
     // One broken connection is no reason to end; after anything else the state is unknown, and the next daemon starts clean.
     const code = errnoOf(error);
-    // SECURITY: nor is a moment without descriptors: what ends a daemon then is open to whoever can take them (G-25)
+    // SECURITY: nor is a moment without descriptors: else any program that takes all descriptors could end the daemon (G-25)
     if (!HARMLESS.has(code ?? "")) process.exit(1);
   });
 }

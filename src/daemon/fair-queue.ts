@@ -8,7 +8,7 @@ export interface QueueLimits {
   readonly perKey: number;
   readonly waitingPerKey: number;
   readonly waiting: number;
-  /** What one too many is told. */
+  /** The error for work that finds the queue full. */
   readonly refuse: (key: string) => ClocheError;
 }
 
@@ -17,7 +17,7 @@ interface Line {
   readonly waiting: Set<() => void>;
 }
 
-/** Work of which only so much goes on at once. Keys take turns, so that one with much to do holds none of the others up; and not more than so many wait. */
+/** Limits how much work goes on at once, and how much waits. Keys take turns, so that one key with much work does not hold up the others. */
 export class FairQueue {
   readonly #limits: QueueLimits;
   /** The next key to be served first. */
@@ -29,7 +29,7 @@ export class FairQueue {
     this.#limits = limits;
   }
 
-  /** What it gives ends the work; more than once does nothing. At once when there is room. */
+  /** Resolves when there is room, to a function that ends the work. Calling that again does nothing. */
   enter(key: string, signal: AbortSignal): (() => void) | Promise<() => void> {
     signal.throwIfAborted();
     const { perKey, atOnce, waiting, waitingPerKey, refuse } = this.#limits;

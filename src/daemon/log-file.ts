@@ -8,7 +8,7 @@ export function openLogFile(file: string, level: string | undefined): Log {
   // SECURITY: the log names paths and commands of the user (G-14)
   const fd = openSync(file, "a", 0o600);
   if (fstatSync(fd).size > MAX_LOG_BYTES) {
-    // Copied, not renamed: this process's stderr is the same file, opened by whoever started it.
+    // Copied, not renamed: this process's stderr is the same file, opened by the process that started it.
     copyFileSync(file, `${file}.old`);
     ftruncateSync(fd);
   }

@@ -153,7 +153,7 @@ export class McpListener {
   }
 
   #accept(socket: Socket): void {
-    // SECURITY: whoever connects without end takes neither the daemon's descriptors nor its memory; one that waits keeps its place (G-24, G-25)
+    // SECURITY: a program that connects without end takes neither the daemon's descriptors nor its memory; a connection that waits keeps its place (G-24, G-25)
     if (this.#waiting.size >= this.#maxWaiting) {
       socket.resetAndDestroy();
       return;
@@ -227,7 +227,7 @@ export class McpListener {
   #fork(): ChildProcess {
     const { program, places, log } = this.#options;
     const { home, cache } = places;
-    // The home is there for who looks at a list of processes.
+    // The home is named for people who look at a list of processes.
     const child = fork(program, ["--home", home], { cwd: "/", stdio: ["ignore", "ignore", "inherit", "ipc"] });
     child.on("message", (message) => this.#take(message as FromProcess));
     child.on("error", (error) => log.warn("cannot serve MCP over HTTP", { error: error.message }));

@@ -34,7 +34,11 @@ it.each<[OperationName, unknown, string]>([
   ["execWorkspace", exec({ cwd: "a\0b" }), '"cwd" is not valid: a path has no NUL'],
   ["createWorkspace", { mem_mib: 1 }, '"mem_mib" must be at least 64'],
   ["createWorkspace", { vcpu_count: 1.5 }, '"vcpu_count" must be a whole number'],
-  ["createWorkspace", { network_policy: "on" }, '"network_policy" must be one of off, egress, egress+published-ports'],
+  [
+    "createWorkspace",
+    { network_policy: "on" },
+    '"network_policy" must be one of off, published-ports, egress, egress+published-ports',
+  ],
   ["createWorkspace", { labels: { a: "x".repeat(257) } }, '"labels.a" must have at most 256 characters'],
 ])("%s with %j: %s", (operation, input, expected) => {
   expect(messageFor(operation, input)).toBe(`Cannot do ${operation}: ${expected}`);

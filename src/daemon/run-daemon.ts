@@ -158,7 +158,7 @@ class DaemonLife implements Daemon {
       this.log.error("could not close everything", { error: describeError(error) });
     }
     this.#store.close();
-    // Whoever asked for the end gets its answer now that the next daemon can start.
+    // The client that asked for the end gets its answer now, when the next daemon can start.
     void this.#inFlight.empty(LAST_ANSWER_MS).then(() => {
       this.#api?.closeAllConnections();
       this.log.info("daemon ended");

@@ -70,7 +70,7 @@ export class CacheImages {
       for (const tag of tags) if (tag !== current) await removeUnlessUsed(engine, tag);
   }
 
-  /** Removes those whose digest is not among these; one that a container stands on stays, whoever's it is. */
+  /** Removes those whose digest is not among these; one that any container uses stays, also a container of another program. */
   async prune(
     engine: DockerEngine,
     digests: ReadonlySet<string>,

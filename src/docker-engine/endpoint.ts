@@ -30,7 +30,7 @@ const DEFAULT_ADDRESS = "unix:///var/run/docker.sock";
 const TCP_PORT = 2375;
 const TLS_PORT = 2376;
 
-/** Part of a hint. The daemon has the variables of whoever started it: without its end nothing would change. */
+/** Part of a hint. The daemon keeps the variables that it was started with: it has to be stopped before a change counts. */
 export const settingHost = (to: string): string => `set DOCKER_HOST to ${to} and then run \`cloche daemon stop\``;
 
 /** `DOCKER_HOST`, else `DOCKER_CONTEXT`, else the current context of Docker's configuration, else the usual socket. */

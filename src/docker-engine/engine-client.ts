@@ -44,7 +44,7 @@ export class EngineClient {
     return (await this.#whole(method, (await this.#versioned()) + path, options)).body;
   }
 
-  /** The answer as it comes. Whoever reads it destroys it. */
+  /** The answer as it comes. The caller destroys it when it has read enough. */
   async stream(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
     const answer = await this.#send(method, (await this.#versioned()) + path, options);
     if ((answer.statusCode ?? 0) < 400) return answer;

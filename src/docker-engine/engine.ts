@@ -162,7 +162,7 @@ export class DockerEngine {
     return found.filter(({ Names }) => Names.some((name) => name.startsWith(`/${prefix}`)));
   }
 
-  /** Ids of the images that containers stand on, whoever's they are. */
+  /** Ids of the images that containers use, also those of other programs. */
   async imagesOfContainers(): Promise<Set<string>> {
     const all = await this.#client.call<{ ImageID: string }[]>("GET", "/containers/json", { query: { all: true } });
     return new Set(all.map(({ ImageID }) => ImageID));

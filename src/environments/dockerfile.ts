@@ -83,7 +83,7 @@ async function buildDockerfile(
   const images = new CacheImages({ cachePath, kind: idMap.kind, repository: "cloche/dockerfile" });
   const labels = Object.entries(images.labels(name)).flatMap(([label, value]) => ["--label", `${label}=${value}`]);
   const tag = ["--tag", images.reference({ name, digest })];
-  // SECURITY: the steps run behind no wall of ours; without being asked they at least reach nobody (G-23)
+  // SECURITY: the steps run behind no wall of ours; unless the user asks for it, they have no network (G-23)
   const closed = network ? [] : ["--network", "none"];
   progress({ step: `building the Dockerfile${network ? "" : ", without a network"}` });
   await runBuildCommand({

@@ -25,7 +25,7 @@ const DIGEST_LENGTH = 12;
 
 /**
  * The folder of built environments: `NAME-DIGEST-KIND/{rootfs/,environment.json}`, where KIND says how files are owned. What is being built or
- * removed has a name that starts with `.tmp-NAME-KIND-` and belongs to who holds the lock of that name.
+ * removed has a name that starts with `.tmp-NAME-KIND-` and belongs to the process that holds the lock of that name.
  */
 export class EnvironmentCache {
   readonly folder: string;

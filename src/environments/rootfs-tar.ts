@@ -21,7 +21,7 @@ export async function unpackRootfs(tar: string, context: BuildContext, env: Node
   await addSystemFiles(rootfs, idMap);
 }
 
-/** Devices cannot be made by who is not root, and a wall brings its own /dev. */
+/** Only root can make devices, and a wall brings its own /dev. */
 const EXTRACT = ["tar", "--extract", "--same-permissions", "--delay-directory-restore", "--exclude=./dev/*"] as const;
 const PACKAGES = "tar";
 
@@ -31,8 +31,8 @@ async function unpackAsUser(tar: string, { rootfs, signal }: BuildContext, env: 
 }
 
 /**
- * SECURITY: by the sandbox's root, who is nobody on the host: no file is root's with a setuid bit, not for a moment, and what an archive does to the
- * program that unpacks it, it does to nobody (G-24).
+ * SECURITY: unpacked under the sandbox's ids, which no account of the host has. So no file is root's with a setuid bit, not for a moment, and an archive
+ * that takes over the program which unpacks it gains no account (G-24).
  */
 async function unpackMapped(
   tar: string,

@@ -5,7 +5,7 @@ import { type UserInfo, userInfo } from "node:os";
 const NEEDED = 65_536;
 const HELPERS = ["/usr/bin/newuidmap", "/usr/bin/newgidmap"];
 
-/** Who runs this, by name: `newuidmap` takes nobody without one, as a container's arbitrary user id is. */
+/** The name of the user that runs this: `newuidmap` refuses a user id without a name, as containers often have one. */
 export function findUser(look: typeof userInfo = userInfo): UserInfo<string> {
   try {
     return look();

@@ -170,7 +170,7 @@ export class EventLog implements Events {
     });
   }
 
-  /** Off the path of whoever wrote, a little at a time. */
+  /** Later, a little at a time, so that no caller that records an event waits for it. */
   #prune(): void {
     this.#unpruned = 0;
     this.#pruning ??= setImmediate(() => {

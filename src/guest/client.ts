@@ -105,7 +105,7 @@ export class GuestClient implements AsyncDisposable {
     });
   }
 
-  /** The exit of a process, whoever reads its output. Rejects with COMMAND_NOT_FOUND when the guest does not know it, with CANCELLED by the signal. */
+  /** The exit of a process; another connection may read its output. Rejects with COMMAND_NOT_FOUND when the guest does not know it, with CANCELLED by the signal. */
   async watch(process: number, signal?: AbortSignal): Promise<GuestExit> {
     const watch = new GuestWatch(this.#link, uint(process, "process number", 0xffff_ffff));
     return watch.until(signal);

@@ -4,8 +4,8 @@ export const GATHERED_BYTES = 64 * 1024;
 export const LARGE_BYTES = GATHERED_BYTES / 4;
 
 /**
- * The same bytes in fewer pieces: small ones are joined, large ones pass as they are. A producer only yields; what is held is held here and
- * leaves here, so nobody can forget to send it. Small pieces are copied: their producer may use its buffer again.
+ * The same bytes in fewer pieces: small ones are joined, large ones pass as they are. A producer only yields; what is held back is held here and
+ * sent from here, so no producer can forget to send it. Small pieces are copied: their producer may use its buffer again.
  */
 export async function* gatherPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held = Buffer.allocUnsafe(GATHERED_BYTES);

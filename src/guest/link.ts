@@ -203,7 +203,7 @@ export class GuestLink {
 
   #lost(cause: Error | undefined): void {
     if (this.#over) return;
-    // Whether the other side's end is met by a read or by a write, or comes as one, is chance.
+    // The other side's end may be seen by a read, by a write, or as an end of the stream: which one is chance.
     const why = cause && !ENDS.has(errnoOf(cause) ?? "") ? `: ${cause.message}` : "";
     const error = failure("SANDBOX_LOST", `The connection to the sandbox ended${why}`, { cause });
     this.end(error, this.#endExpected ? undefined : error);

@@ -126,7 +126,7 @@ export class GuestProcess implements LinkStream {
     }
   }
 
-  /** Reads and forgets all output, for whoever wants the exit only. */
+  /** Reads and forgets all output, for a caller that wants the exit only. */
   discardOutput(): void {
     if (this.#reader === "none") this.#discard();
   }

@@ -1,4 +1,4 @@
-/** Work of which only so much may go on at once; who comes later waits, in order. */
+/** Limits how much work goes on at once. Further work waits, in order. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -32,7 +32,7 @@ export function compareEntry(
   const had = serveOptions(entry);
   const kept = options ?? (had && refuse(had) === undefined ? had : []);
   const wanted: ServerEntry = {
-    // Any node will do that is still there: who has several would see drift at each change.
+    // Any Node that is still installed will do: with several versions, each change of version would else look like drift.
     command: startsThisProgram(entry, launcher) ? entry.command : launcher.node,
     args: canonicalEntry(launcher, kept).args,
     env: { ...userVariables(entry), ...canonical.env },

@@ -98,7 +98,7 @@ export async function backUp(host: Host, file: ConfigFile, home: string): Promis
   await orFail(`Cannot keep a copy of "${file.path}" in "${folder}"`, async () => {
     makePrivateFolder(home);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    // SECURITY: a host's configuration may hold tokens, whoever could read it where it was (G-14)
+    // SECURITY: a host's configuration may hold tokens, so the copy is closed to other users, whatever mode the file had (G-14)
     await writeFile(backup, await readFile(file.path), { mode: 0o600, flag: "wx" });
   });
   return backup;

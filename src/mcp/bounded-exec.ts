@@ -1,5 +1,8 @@
 import type { ExecResult } from "../model/exec.ts";
+import { hintWords } from "../model/hint.ts";
+import { NO_NETWORK } from "../model/no-network.ts";
 import { cutMiddle, jsonLength, SIDE_BUDGET, TEXT_BUDGET } from "./bounded.ts";
+import { toolCall } from "./tool-style.ts";
 
 /** What the journal keeps of each stream; all of a shorter one. */
 const JOURNAL_CHARS = 65_536;
@@ -25,5 +28,7 @@ export function boundExec(result: ExecResult, kept: boolean): ExecResult {
     stderr: stderr.text,
     stdout_truncated: stdout.cut,
     stderr_truncated: stderr.cut,
+    // The wire has it in the words of a command line.
+    ...(result.hint !== undefined && { hint: hintWords(NO_NETWORK, { call: toolCall, argument: () => undefined }) }),
   };
 }

@@ -33,7 +33,7 @@ export async function callTool(tool: Tool, args: unknown, full: boolean, context
   }
 }
 
-/** What went wrong with a tool, and what to do next as who has tools does it. */
+/** What went wrong with a tool, and what to do next, in terms of tools. */
 export function errorResult(error: unknown, tool: Tool): ToolResult {
   const told = isClocheError(error) ? error : failure("INTERNAL", messageOf(error), { cause: error });
   const { error: document } = toErrorDocument(told);

@@ -1,4 +1,4 @@
-/** Calls that have begun: whoever ends a server waits until each has tidied up. */
+/** Calls that have begun. The end of a server waits until each has tidied up. */
 export class CallsUnderWay {
   readonly #running = new Set<Promise<unknown>>();
 

@@ -62,7 +62,7 @@ export class HttpEndpoint implements AsyncDisposable {
     for (const [socket, token] of this.#known) if (!tokens.includes(token)) socket.destroy();
   }
 
-  /** A connection of whoever. */
+  /** A connection; nothing is known of its client yet. */
   take(socket: Socket): void {
     this.#strangers.add(socket);
     this.server.emit("connection", socket);

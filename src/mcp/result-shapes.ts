@@ -20,6 +20,7 @@ export const execShape = z.object({
   stderr_truncated: z.boolean(),
   timed_out: z.boolean(),
   duration_ms: z.number(),
+  hint: text.optional(),
 });
 
 export const fileListShape = z.object({

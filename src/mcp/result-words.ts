@@ -4,7 +4,9 @@ import { count } from "./bounded.ts";
 /** Results in words that several tools share. */
 export const plural = (number: number, noun: string): string => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 
-type Ran = Pick<ExecResult, "exit_code" | "stdout" | "stderr" | "timed_out" | "duration_ms">;
+type Ran = Pick<ExecResult, "exit_code" | "stdout" | "stderr" | "timed_out" | "duration_ms"> & {
+  readonly hint?: string | undefined;
+};
 
 export function execWords(result: Ran): string {
   const after = `after ${(result.duration_ms / 1000).toFixed(1)} s`;
@@ -14,7 +16,8 @@ export function execWords(result: Ran): string {
   const outputs = (["stdout", "stderr"] as const).flatMap((name) =>
     result[name] === "" ? [] : [`${name}:`, result[name].replace(/\n$/, "")],
   );
-  return [head, ...outputs].join("\n");
+  const hint = result.hint === undefined ? [] : [`hint: ${result.hint}`];
+  return [head, ...outputs, ...hint].join("\n");
 }
 
 interface Listed {

@@ -19,7 +19,7 @@ export class Strangers {
   add(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once("close", () => this.delete(socket));
-    // SECURITY: whoever opens connections and says nothing takes the place of his own kind (G-24, G-25)
+    // SECURITY: a client that opens connections and sends nothing takes room from others like it, not from clients that are served (G-24, G-25)
     const [oldest] = this.#sockets;
     if (!oldest || this.#sockets.size <= this.#most) return;
     this.#sockets.delete(oldest);

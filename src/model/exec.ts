@@ -19,6 +19,8 @@ export interface ExecResult {
   timed_out: boolean;
   duration_ms: number;
   execution_mode: ExecutionMode;
+  /** Where it can be said why it ended so: what to do about it. */
+  hint?: string;
 }
 
 /** The first frame of a streamed command. */

@@ -72,10 +72,23 @@ export const COMMAND_LINES: HintStyle = {
 };
 
 /** Options whose name is not that of the argument. */
-const OPTION_NAMES: Readonly<Record<string, string>> = { output_path: "output" };
+const OPTION_NAMES: Readonly<Record<string, string>> = {
+  output_path: "output",
+  labels: "label",
+  clear_labels: "clear-label",
+  secrets: "secret",
+  published_ports: "publish",
+};
+
+/** The option of a command line that becomes an argument of the API, without its dashes. */
+export const optionName = (argument: string): string => (OPTION_NAMES[argument] ?? argument).replaceAll("_", "-");
+
+/** The word that the help has for an argument which is taken by position; undefined for all others. */
+export const positionName = (argument: string): string | undefined =>
+  Object.hasOwn(POSITIONS, argument) ? POSITIONS[argument] : undefined;
 
 function option(name: string, value: unknown): string[] {
-  const flag = `--${(OPTION_NAMES[name] ?? name).replaceAll("_", "-")}`;
+  const flag = `--${optionName(name)}`;
   if (value === undefined || value === true) return [flag];
   return [flag, value === null ? name.toUpperCase() : quoted(value)];
 }

@@ -191,7 +191,7 @@ function patchedContent({ hunks, crlfHunks, oldPath }: FilePatch, content: ByteT
   }
 }
 
-/** Bits beyond git's one stay as they are: who can read it can run it, or nobody can. */
+/** Git knows one bit, whether a file can be run. With it everybody who may read the file may run it, without it nobody; all other bits stay. */
 function patchedMode(mode: number, newMode: FilePatch["newMode"]): number {
   if (newMode === undefined || newMode === "120000") return mode;
   return newMode === "100644" ? mode & ~0o111 : mode | ((mode & 0o444) >> 2);

@@ -2,7 +2,7 @@ import { NeedleAutomaton } from "./needle-automaton.ts";
 
 /**
  * Takes the values of secrets out of what leaves a sandbox. Bytes, so that a value is found wherever chunks are cut. It guards against accidents: a
- * command that wants to can always print a secret in a form that nobody recognises. Its time is that of the bytes, whatever the values are.
+ * command that wants to can always print a secret in a form that nobody recognises. Its time grows with the bytes, and not with the values.
  */
 export const REDACTED = "[REDACTED]";
 

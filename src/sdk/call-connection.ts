@@ -78,8 +78,8 @@ export class CallConnection {
   }
 
   /**
-   * One at a time. By its signal the call ends, there too, and the connection with it. A result that is on its way by then is still given: nobody
-   * else could say what was made.
+   * One at a time. The signal ends the call, in the daemon too, and closes the connection. A result that is already on its way is still given, because
+   * it alone says what was made.
    */
   ask(call: CallLine, { signal, onProgress }: AskOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {

@@ -246,7 +246,7 @@ export class Cloche implements AsyncDisposable {
     return await this.#ask("stopService", { workspace_id: workspaceId, service_name: serviceName }, options);
   }
 
-  /** Opens a terminal that stays, whoever is connected. */
+  /** Opens a terminal that stays open when its clients go. */
   async openShell(workspaceId: string, options: OpenShellOptions = {}): Promise<Shell> {
     return await this.#ask("openShell", { workspace_id: workspaceId }, options);
   }

@@ -87,7 +87,7 @@ class LiveWatch implements EventWatch {
       });
       if (result?.because === "end") return;
       if (this.#signal.aborted) throw cancelled(this.#signal);
-      // Whoever stopped it wants it stopped: it is not for a watcher to start the next one.
+      // The daemon was stopped on purpose, so a watcher does not start the next one.
       if (result !== undefined) await this.#connection.untilListening(this.#signal);
       if (performance.now() - since > SHORT_MS) short = -1;
     }

@@ -1,6 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
-import type { ExecEvent } from "../model/exec.ts";
-import type { CommandStream } from "./options.ts";
+import type { ExecEvent, ExecResult } from "../model/exec.ts";
+import type { CommandStream, ExecCallbacks } from "./options.ts";
 
 /** A command's output as text. A character that arrives in two pieces comes whole; what is no UTF-8 becomes U+FFFD. */
 export async function* toExecEvents(open: () => CommandStream): AsyncGenerator<ExecEvent, void> {
@@ -19,4 +19,17 @@ export async function* toExecEvents(open: () => CommandStream): AsyncGenerator<E
   } finally {
     await stream.close();
   }
+}
+
+/** Runs a command to its end and hands on what it prints meanwhile. */
+export async function followExec(
+  open: () => CommandStream,
+  { onStdout, onStderr }: ExecCallbacks,
+): Promise<ExecResult> {
+  const stream = open();
+  for await (const event of toExecEvents(() => stream)) {
+    if (event.type === "stdout") onStdout?.(event.data);
+    else if (event.type === "stderr") onStderr?.(event.data);
+  }
+  return await stream.result;
 }

@@ -1,6 +1,6 @@
 import { deferred } from "./deferred.ts";
 
-/** From one that makes to one that takes, one at a time: whoever puts waits until it was taken. */
+/** Hands values from a producer to a consumer, one at a time: the producer waits until its value was taken. */
 export class Handoff<Item> {
   #offered: { item: Item; taken: () => void } | undefined;
   #ended = false;

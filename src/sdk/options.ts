@@ -38,9 +38,25 @@ export type McpTokenOptions = OperationInput<"mcpToken"> & CallOptions;
 export type PruneOptions = OperationInput<"pruneEnvironments"> & LongCallOptions;
 export type UpdateOptions = OptionsOf<"updateWorkspace">;
 export type ForkOptions = OptionsOf<"forkWorkspace"> & LongCallOptions;
+export interface MapOptions extends Omit<ForkOptions, "name"> {
+  /** How many tasks go on at a time; 4 unless told. */
+  concurrency?: number | undefined;
+}
+/** What the work of a task gets beside its fork and the task. */
+export interface MapTask {
+  /** Of the task among all. */
+  index: number;
+  /** Aborted when another task has failed, or the caller's own signal says so. */
+  signal: AbortSignal;
+}
 export type ResetOptions = OptionsOf<"resetWorkspace"> & LongCallOptions;
 export type ExecOptions = OptionsOf<"execWorkspace">;
 export type StreamOptions = ExecOptions;
+export interface ExecCallbacks {
+  /** Gets what the command prints, as it comes; whole characters, not whole lines. What it throws ends the command. */
+  onStdout?: ((text: string) => void) | undefined;
+  onStderr?: ((text: string) => void) | undefined;
+}
 export type OpenCommandOptions = OptionsOf<"streamWorkspace">;
 export type ListFilesOptions = OptionsOf<"listWorkspaceFiles">;
 export type ReadFileOptions = OptionsOf<"readWorkspaceFile", "path">;

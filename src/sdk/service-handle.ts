@@ -51,7 +51,7 @@ export class ServiceHandle implements AsyncDisposable {
     if (found) return `http://${found.host}:${found.host_port}`;
     const which = guestPort === undefined ? "no port" : `no port ${guestPort}`;
     throw failure("INVALID_ARGUMENT", `Service "${this.name}" publishes ${which}`, {
-      hint: "Start it with published_ports, in a workspace of the network policy egress+published-ports",
+      hint: "Start it with published_ports, in a workspace of the network policy published-ports",
     });
   }
 

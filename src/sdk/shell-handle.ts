@@ -13,7 +13,7 @@ import { toOptions } from "./to-options.ts";
 import { SANDBOX_GONE, unlessGone } from "./unless-gone.ts";
 import type { WorkspaceCalls } from "./workspace-calls.ts";
 
-/** A terminal that stays, whoever is connected. `await using` closes it. */
+/** A terminal that stays open when its clients go. `await using` closes it. */
 export class ShellHandle implements AsyncDisposable {
   readonly id: string;
   readonly #calls: WorkspaceCalls;

@@ -2,7 +2,7 @@ import { existsSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import { onAbort } from "../base/on-abort.ts";
 
-/** Resolves when there is a socket of that name, or nobody waits any more. Starts nothing, and asks nobody: the folder tells. */
+/** Resolves when there is a socket of that name, or the signal is aborted. It watches the folder, and starts no daemon. */
 export async function untilListening(socket: string, signal: AbortSignal): Promise<void> {
   let look = (): void => undefined;
   const folder = watch(dirname(socket), (_event, name) => {

@@ -1,3 +1,5 @@
+import { parseDuration } from "../base/duration.ts";
+import { failure } from "../model/error-codes.ts";
 import type { Command, ExecEvent, ExecResult, Journal } from "../model/exec.ts";
 import type { Diff, Exported, PatchApplied, SyncPushed } from "../model/files.ts";
 import type { SnapshotMade, WorkspaceReset } from "../model/snapshot.ts";
@@ -5,15 +7,18 @@ import type { Summary } from "../model/summary.ts";
 import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
 import { openCommandStream } from "./command-stream.ts";
 import type { DaemonConnection } from "./connection.ts";
-import { toExecEvents } from "./exec-events.ts";
+import { followExec, toExecEvents } from "./exec-events.ts";
 import { resolveHostPath } from "./on-this-host.ts";
 import type {
   CallOptions,
   CommandStream,
+  ExecCallbacks,
   ExecOptions,
   ExportOptions,
   ForkOptions,
   LongCallOptions,
+  MapOptions,
+  MapTask,
   OpenCommandOptions,
   OpenShellOptions,
   PatchOptions,
@@ -30,6 +35,7 @@ import { toOptions } from "./to-options.ts";
 import { unlessGone } from "./unless-gone.ts";
 import { WorkspaceCalls } from "./workspace-calls.ts";
 import { WorkspaceDisk, WorkspaceFiles, WorkspaceSnapshots } from "./workspace-parts.ts";
+import { WorkspacePorts } from "./workspace-ports.ts";
 
 interface WorkspaceParts {
   readonly connection: DaemonConnection;
@@ -48,6 +54,7 @@ export class WorkspaceHandle implements AsyncDisposable {
   readonly snapshots: WorkspaceSnapshots;
   readonly services: WorkspaceServices;
   readonly disk: WorkspaceDisk;
+  readonly ports: WorkspacePorts;
   readonly #calls: WorkspaceCalls;
   readonly #isOwn: boolean;
   #info: Workspace;
@@ -63,6 +70,7 @@ export class WorkspaceHandle implements AsyncDisposable {
     this.snapshots = new WorkspaceSnapshots(this.#calls);
     this.services = new WorkspaceServices(this.#calls);
     this.disk = new WorkspaceDisk(this.#calls);
+    this.ports = new WorkspacePorts(this.#calls);
   }
 
   /** As it was last seen; `status` looks again. */
@@ -78,9 +86,26 @@ export class WorkspaceHandle implements AsyncDisposable {
     return (this.#info = await this.#calls.ask("updateWorkspace", {}, options));
   }
 
+  /** Moves the expiry: from now on it expires this long after its last activity, which this is. Seconds, or as `"90s"`, `"10m"`, `"2h"`, `"1d"`. */
+  async extend(duration: number | string, options: CallOptions = {}): Promise<Workspace> {
+    const ttl_seconds = typeof duration === "number" ? duration : parseDuration(duration);
+    if (ttl_seconds === undefined) {
+      throw failure("INVALID_ARGUMENT", `"${duration}" is no duration`, {
+        hint: "Give seconds as a number, or a text such as 90s, 10m or 2h",
+      });
+    }
+    return await this.update({ ...options, ttl_seconds });
+  }
+
   /** Runs a command to its end: a string is a shell command, an array an argv. */
-  async exec(command: Command | ExecOptions, options: Omit<ExecOptions, "command"> = {}): Promise<ExecResult> {
-    return await this.#calls.ask("execWorkspace", {}, toOptions<ExecOptions, "command">("command", command, options));
+  async exec(
+    command: Command | (ExecOptions & ExecCallbacks),
+    options: Omit<ExecOptions, "command"> & ExecCallbacks = {},
+  ): Promise<ExecResult> {
+    const whole = toOptions<ExecOptions & ExecCallbacks, "command">("command", command, options);
+    const { onStdout, onStderr, ...input } = whole;
+    if (onStdout === undefined && onStderr === undefined) return await this.#calls.ask("execWorkspace", {}, input);
+    return await followExec(() => this.command(input), { onStdout, onStderr });
   }
 
   /** The same as text while it comes; the last event is the exit. Leaving the loop ends the command. */
@@ -140,6 +165,19 @@ export class WorkspaceHandle implements AsyncDisposable {
     return new WorkspaceHandle({ connection: this.#calls.connection, info, isOwn: true });
   }
 
+  /**
+   * Does each task in a fork of its own, which is deleted afterwards, and gives the results in the order of the tasks. The first error stops the
+   * others and is thrown when nothing is left of them; to go on after an error, catch it in `work`.
+   */
+  async map<Task, Result>(
+    tasks: Iterable<Task>,
+    work: (fork: WorkspaceHandle, task: Task, at: MapTask) => Promise<Result> | Result,
+    options: MapOptions = {},
+  ): Promise<Result[]> {
+    const { mapForks } = await import("./map-forks.ts"); // on demand, as few programs use it
+    return await mapForks({ tasks, work, fork: (asked) => this.fork(asked) }, options);
+  }
+
   /** Starts a service. Resolves when it is ready; throws with its last lines when it does not get so. */
   async service(
     name: string,
@@ -151,7 +189,7 @@ export class WorkspaceHandle implements AsyncDisposable {
     return new ServiceHandle({ calls: this.#calls, info, isOwn: true });
   }
 
-  /** Opens a terminal that stays, whoever is connected. */
+  /** Opens a terminal that stays open when its clients go. */
   async shell(options: OpenShellOptions = {}): Promise<ShellHandle> {
     return new ShellHandle(this.#calls, await this.#calls.ask("openShell", {}, options));
   }
@@ -176,7 +214,7 @@ export class WorkspaceHandle implements AsyncDisposable {
     return deleted;
   }
 
-  /** Harmless when it is gone already, whoever deleted it. Throws when it could not be deleted: it is then left to its time to live. */
+  /** Harmless when it is gone already. Throws when it could not be deleted; it then goes when its time to live is over. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isOwn && !this.#isDeleted) await unlessGone(["WORKSPACE_NOT_FOUND"], () => this.delete());
   }

@@ -12,12 +12,12 @@ import { isBusy, toStoreFailure } from "./store-failure.ts";
 import { inTransaction } from "./transaction.ts";
 import { workspacesTable } from "./workspaces-table.ts";
 
-/** Two that open at the same moment may refuse each other; a moment later one of them gets it. */
+/** Two processes that open it at the same moment may refuse each other. A moment later one of them gets it. */
 const LOCK_ATTEMPTS = 4;
 
 /**
  * Opens the store and holds it alone until `close` or the end of the process: the kernel drops the lock, however the process ends.
- * So the holder of the store is the one daemon of a home. Answers "locked" at once when somebody else holds it.
+ * So the holder of the store is the one daemon of a home. Answers "locked" at once when another process holds it.
  */
 export function openStore(file: string): Store | "locked" {
   makePrivateFile(file);

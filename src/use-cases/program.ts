@@ -59,7 +59,7 @@ function parseOptions(args: readonly string[], program: UseCaseProgram): Program
 async function runAll(useCases: readonly UseCase[], options: ProgramOptions): Promise<number> {
   const { environment, backend, json } = options;
   const interruption = new AbortController();
-  // Once: whoever asks a second time does not want to wait for the clean-up.
+  // Once: a user who presses Ctrl-C a second time does not want to wait for the clean-up.
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => interruption.abort());
   const { signal } = interruption;
   await using client = new Cloche();

@@ -37,7 +37,7 @@ export function startLayerTool(
       else fail(layerFailure(complaint.trim() || `it ended with code ${String(code)}`));
     });
   });
-  ended.catch(() => undefined); // whoever waits for it later gets it then
+  ended.catch(() => undefined); // a caller that waits for it later gets the error then
   const stopListening = onAbort(signal, () => child.kill("SIGKILL"));
   return { child, ended };
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-/** What a sandbox looks like, whoever builds the wall. */
+/** What a sandbox looks like, the same for every kind of wall. */
 
 /** Where the guest program and the layers it reads are while it starts; the layers are unmounted at once. */
 export const GUEST_FOLDER = "/.cloche";
@@ -42,7 +42,7 @@ export const guestCommand = (hostname: string, { upper, baseline, layers }: Gues
   "--upper", upper, "--baseline", baseline, ...layers.flatMap((layer) => ["--layer", layer]), "--hostname", hostname,
 ];
 
-/** For gVisor: it shows the environment of a process to whoever asks, so that no namespace would hide a secret, and starts no sibling of a process. */
+/** For gVisor: it shows the environment of a process to every other process, so no namespace would hide a secret, and starts no sibling of a process. */
 export const NO_KEEPER = "--no-keeper";
 
 /** The size of each memory-backed folder: half of the sandbox's memory, which it counts against. */

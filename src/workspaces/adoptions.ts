@@ -67,7 +67,7 @@ export class Adoptions {
     };
     adoption.failed = false;
     adoption.attempt = attempt();
-    adoption.attempt.catch(() => undefined); // told to whoever waits
+    adoption.attempt.catch(() => undefined); // the caller that waits for it gets the error
   }
 }
 

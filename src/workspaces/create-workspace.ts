@@ -157,13 +157,16 @@ export async function bringUp(
 export function checkNetworkPolicy(policy: NetworkPolicy): NetworkPolicy {
   if (policy !== "egress") return policy;
   throw failure("NETWORK_POLICY_UNSUPPORTED", 'Network policy "egress" has no gate to answer it', {
-    hint: [way`Use ${argument("network_policy", "off")}`, way`egress+published-ports to publish a service's ports`],
+    hint: [
+      way`Use ${argument("network_policy", "off")}`,
+      way`${argument("network_policy", "published-ports")} to publish a service's ports`,
+    ],
   });
 }
 
 type AskedLimits = Pick<OperationInput<"createWorkspace">, "vcpu_count" | "mem_mib">;
 
-/** What somebody has stated is judged before anything is made; what is left to the host fits it. */
+/** Limits that the caller or `config.yaml` states are checked before anything is made. Defaults fit the host and need no check here. */
 export function requireStated(input: AskedLimits, { limits }: Config, backend: Backend): void {
   if (limits?.disk_mib !== undefined) {
     throw failure("LIMIT_UNSUPPORTED", `Backend "${backend.name}" cannot limit the disk`, {

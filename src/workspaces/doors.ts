@@ -9,7 +9,7 @@ import type { Dependencies } from "./dependencies.ts";
 import { getBackend } from "./sandbox.ts";
 
 /**
- * The doors that a workspace is to have are recorded before anything is done about them, and opened in every sandbox that it gets. Whoever calls holds the
+ * The doors that a workspace is to have are recorded before anything is done about them, and opened in every sandbox that it gets. The caller holds the
  * workspace's turn.
  */
 export async function setDoors(

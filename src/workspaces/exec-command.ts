@@ -7,10 +7,12 @@ import { failure } from "../model/error-codes.ts";
 import type { Command, ExecResult } from "../model/exec.ts";
 import { AGENT, WORKSPACE_ROOT } from "../model/names.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-path.ts";
-import { commandEnvironment, toArgv } from "../model/command-environment.ts";
+import { toArgv } from "../model/command-environment.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
+import { networkHint } from "./network-hint.ts";
 import { type CommandOutput, type OutputSink, RunningCommand } from "./running-command.ts";
+import { sandboxEnvironment } from "./sandbox-environment.ts";
 import { hasAny } from "./secrets.ts";
 
 export interface ExecRequest {
@@ -63,7 +65,7 @@ export async function execCommand(
   const running = startCommand(deps, live, sequence, () =>
     guest.spawn({
       argv: toArgv(request.command),
-      env: { ...commandEnvironment(request.env, request.pty !== undefined), ...secretVariables },
+      env: { ...sandboxEnvironment(live, request.env, request.pty !== undefined), ...secretVariables },
       hasSecrets: hasAny(secretVariables),
       cwd,
       user: AGENT,
@@ -130,7 +132,8 @@ export async function finishCommand(
   const { workspaceId } = live;
   try {
     const exit = await running.finish(one.sink, one.silenceMs);
-    const result = { ...blank, sequence, ...outcome(exit, running.result) };
+    const ended = { ...blank, sequence, ...outcome(exit, running.result) };
+    const result = { ...ended, ...networkHint(live, ended) };
     const { process } = await running.process.started;
     // Nobody waits for this; if it is lost, the next daemon does it.
     const forget = () =>

@@ -28,7 +28,7 @@ export interface ExportOptions {
   readonly signal?: AbortSignal | undefined;
   /** What becomes of links that lead out of the export; `refuse` when not given. */
   readonly links?: LinkPolicy | undefined;
-  /** Where it is built, on the same file system; removed by whoever gave it. Without one, a folder beside the output. */
+  /** Where it is built, on the same file system; the caller removes it. Without one, a folder beside the output. */
   readonly scratch?: string | undefined;
   /** Another name for the folder of the output, which leads to it whatever becomes of the path. */
   readonly folder?: string | undefined;
@@ -113,8 +113,8 @@ class ExportWriter {
   }
 
   /**
-   * SECURITY: whoever follows a link in an export reads and writes the host with the user's rights, so one that leads out is taken only by who asks for
-   * it (G-12). Returns how many were left out.
+   * SECURITY: a program that follows a link in an export reads and writes the host with the user's rights. So a link that leads out is taken only on
+   * request (G-12). Returns how many were left out.
    */
   async #settleLinks(): Promise<number> {
     const { links = "refuse" } = this.#options;

@@ -48,7 +48,7 @@ export async function readFile(live: LiveWorkspace, input: OperationInput<"readW
   const relative = toWorkspaceRelative(input.path);
   const { redactor } = live.secrets;
   const { offset = 0 } = input;
-  // SECURITY: who asks for more reads on from where it ended (G-25)
+  // SECURITY: a caller that wants more asks again from where this ended (G-25)
   const maxBytes = Math.min(input.max_bytes ?? DEFAULT_READ_BYTES, MAX_READ_BYTES);
   const files = await live.files();
   // A value that a cut goes through is found with what is before and after it.
@@ -59,7 +59,7 @@ export async function readFile(live: LiveWorkspace, input: OperationInput<"readW
     shownPath: input.path,
   });
   const truncated = offset + maxBytes < entry.size;
-  // Who reads on gets a character that the cut went through whole.
+  // A character that the cut went through is left to the next read, which gets it whole.
   const end = truncated ? before + wholeCharacters(content.subarray(before, before + maxBytes)) : content.length;
   return {
     workspace_id: live.workspaceId,

@@ -10,7 +10,7 @@ const WHOLE = 3;
 
 /**
  * The same items, without a folder that git takes for a repository though it is not called `.git`.
- * SECURITY: whoever asks git about such a folder, or anything in it, runs what its configuration says (G-23)
+ * SECURITY: a git command in such a folder, or below it, runs what its configuration says (G-23)
  */
 export async function* refuseRepositories<Item extends { readonly pathBytes: Buffer }>(
   items: AsyncIterable<Item>,

@@ -39,7 +39,7 @@ const withoutOutput = (entry: JournalEntry): JournalEntry => ({
 
 /**
  * The commands of all workspaces. A command is in the store as running before it starts. Its end is written a moment after its caller has the
- * result, off the path of the answer: until then the guest keeps it, so a daemon that dies between loses nothing, and whoever reads the
+ * result, off the path of the answer: until then the guest keeps it, so a daemon that dies between loses nothing. A call that reads the
  * journal has pending ends written first. That it has started is told while it runs, and again by the next daemon if this one dies first.
  */
 export class Journal {

@@ -55,4 +55,13 @@ describe("somebody cleans up while a layer is made", () => {
     await layers.prune();
     expect(readdirSync(join(home, "layers"))).toEqual([]);
   });
+
+  it("and several clean up at once", async () => {
+    for (const id of ["ly-one", "ly-two", "ly-three"]) {
+      mkdirSync(layers.path(id), { recursive: true });
+      for (let file = 0; file < 200; file++) writeFileSync(join(layers.path(id), String(file)), "");
+    }
+    await Promise.all(Array.from({ length: 6 }, () => layers.prune()));
+    expect(readdirSync(join(home, "layers"))).toEqual([]);
+  });
 });

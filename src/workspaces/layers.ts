@@ -17,7 +17,7 @@ const isMachine = (layerId: string): boolean => layerId.startsWith(MACHINE_PREFI
 const MAX_LAYERS = 60;
 
 /**
- * The read-only layers that snapshots and forks stand on, in one folder of the home. A layer belongs to whoever names it in the store; one that nobody
+ * The read-only layers that snapshots and forks stand on, in one folder of the home. A layer is in use while a record of the store names it; one that no record
  * names is garbage. So a crash between the copy and the record leaves nothing but garbage.
  */
 export class Layers {
@@ -26,6 +26,8 @@ export class Layers {
   readonly #backends: ReadonlyMap<string, Backend>;
   /** Copied, and not yet in the store. */
   readonly #fresh = new Set<string>();
+  /** The clean-up that was asked for last. */
+  #pruned: Promise<void> = Promise.resolve();
 
   constructor(home: string, store: Store, backends: ReadonlyMap<string, Backend>) {
     this.#folder = join(home, "layers");
@@ -44,7 +46,7 @@ export class Layers {
     return { layers, machine: machine === undefined ? undefined : this.path(machine) };
   }
 
-  /** Copies what a sandbox has written; `keep` records who stands on it. Gives what `keep` gives. */
+  /** Copies what a sandbox has written; `keep` records what uses the copy. Gives what `keep` gives. */
   async add<Result>(
     backend: Backend,
     source: { directory: string; layers: readonly string[] },
@@ -92,8 +94,14 @@ export class Layers {
     }
   }
 
-  /** Removes what nobody stands on. */
+  /** Removes layers that no record names. One after the other: two at once would remove the same layer, and one of them would fail. */
   async prune(): Promise<void> {
+    const mine = this.#pruned.catch(() => undefined).then(() => this.#removeUnnamed());
+    this.#pruned = mine;
+    await mine;
+  }
+
+  async #removeUnnamed(): Promise<void> {
     const used = this.#store.listLayers();
     // What is being made has another name until it is whole, which begins with the one that it will have.
     for (const name of this.#names()) if (!used.has(name) && !this.#fresh.has(idIn(name))) await this.#remove(name);

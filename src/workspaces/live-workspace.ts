@@ -5,7 +5,7 @@ import type { GuestClient } from "../guest/client.ts";
 import { GuestFiles } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult } from "../model/exec.ts";
-import { AGENT, type ExecutionMode } from "../model/names.ts";
+import { AGENT, type ExecutionMode, type NetworkPolicy } from "../model/names.ts";
 import type { RunningCommand } from "./running-command.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -28,6 +28,7 @@ export interface LiveOptions {
   readonly wall: Wall;
   readonly executionMode: ExecutionMode;
   readonly limits: WallLimits;
+  readonly networkPolicy: NetworkPolicy;
   readonly secrets: Secrets;
   /** Called once when the sandbox ends by itself. */
   readonly onLost: (reason: string) => void;
@@ -39,6 +40,7 @@ export class LiveWorkspace {
   readonly wall: Wall;
   readonly executionMode: ExecutionMode;
   readonly limits: WallLimits;
+  readonly networkPolicy: NetworkPolicy;
   readonly secrets: Secrets;
   readonly commands = new Map<number, RunningCommand>();
   readonly adopted = new Map<number, AdoptedCommand>();
@@ -54,6 +56,7 @@ export class LiveWorkspace {
     this.wall = options.wall;
     this.executionMode = options.executionMode;
     this.limits = options.limits;
+    this.networkPolicy = options.networkPolicy;
     this.secrets = options.secrets;
     this.#onLost = options.onLost;
   }

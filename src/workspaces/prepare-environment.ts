@@ -10,7 +10,7 @@ import { defaultEnvironment, requireCapabilities } from "./require-capabilities.
 import { getBackend } from "./sandbox.ts";
 import type { Workspaces } from "./workspaces.ts";
 
-/** Long enough for whoever is asked, and short enough when the caller was killed in between. */
+/** Long enough for a trial, and short enough when the caller was killed in the middle of one. */
 const TTL_SECONDS = 600;
 
 /**

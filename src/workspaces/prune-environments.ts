@@ -20,7 +20,7 @@ export async function pruneEnvironments(
   const gone = new Set(removed.map(({ digest }) => digest));
   const keep: PruneKeep = {
     environments: new Set([...(await deps.environments.digests())].filter((digest) => !dryRun || !gone.has(digest))),
-    // Of now: somebody may have created one since.
+    // Asked now: a workspace may have been created since.
     baselines: new Set(deps.store.listWorkspaces().map(({ baseline }) => baseline)),
     only: names && gone,
     dryRun,

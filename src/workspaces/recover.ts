@@ -16,7 +16,7 @@ export async function adoptWorkspace(
   /** Services and shells. */
   alsoAdopt: (live: LiveWorkspace) => Promise<unknown>,
 ): Promise<LiveWorkspace> {
-  const { workspaceId, limits } = stored;
+  const { workspaceId, limits, networkPolicy } = stored;
   // SECURITY: nothing is taken out of a sandbox before its secrets are known, so that they can be redacted (G-17).
   const executionMode = executionModeOf(deps, stored.backend);
   const mayLack = ({ absent }: StoredSecret) => absent === true;
@@ -32,7 +32,7 @@ export async function adoptWorkspace(
   );
   // SECURITY: also of a sandbox that an earlier daemon gave them to (G-29)
   deps.events.conceal(workspaceId, secrets.redactor);
-  const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost });
+  const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, networkPolicy, secrets, onLost });
   await takeUpSession(deps, live, alsoAdopt);
   return live;
 }

@@ -90,7 +90,7 @@ export class RunningCommand {
     const { process } = this;
     const isGiving = () => this.#isGiving;
     function look(): void {
-      // A reader who takes his time holds the command up, and that is not the guest's fault.
+      // A slow reader holds the command up, and that is not the guest's fault.
       if (isGiving()) timer = setTimeout(look, RECHECK_MS);
       else process.abandonOutput(failure("SANDBOX_LOST", "The guest program does not answer"));
     }

@@ -89,7 +89,7 @@ export class RunningWorkspaces {
 
   /**
    * As long as the call goes on, the workspace is busy, and what it throws has no secret in it. With `needsSandbox` it begins when the sandbox has been
-   * taken up. Whoever loses the sandbox to a reset, a stop or a delete is told which, however far the call had come.
+   * taken up. A call that loses its sandbox to a reset, a stop or a delete fails with that reason, however far it had come.
    */
   async during<Result>(workspaceId: string, needsSandbox: boolean, call: () => Promise<Result>): Promise<Result> {
     if (needsSandbox) await this.#adoptions.settled(workspaceId);

@@ -37,13 +37,14 @@ export interface SecretsSource {
  * what was put there: its commands may print the real value, and nobody would know it.
  */
 export async function recoverSecrets(
-  { workspaceId, limits, secrets }: StoredWorkspace,
+  { workspaceId, limits, networkPolicy, secrets }: StoredWorkspace,
   { wall, executionMode, known, mayLack }: SecretsSource,
 ): Promise<Secrets> {
   const missing = secrets.filter(({ name }) => !known.values.has(name));
   if (missing.length === 0) return known;
   const onLost = () => undefined;
-  const bare = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets: known, onLost });
+  const part = { workspaceId, wall, executionMode, limits, networkPolicy };
+  const bare = new LiveWorkspace({ ...part, secrets: known, onLost });
   try {
     const files = await rootFiles(bare);
     const values = new Map(known.values);

@@ -50,7 +50,7 @@ export async function startSandbox(
   };
   const backend = getBackend(deps, stored.backend);
   const wall = await backend.start(spec, context.signal);
-  const { workspaceId, limits } = stored;
+  const { workspaceId, limits, networkPolicy } = stored;
   const { executionMode } = backend;
   const secrets = await secretsFor(stored, context.secrets, {
     isLive: spec.machine !== undefined,
@@ -59,7 +59,8 @@ export async function startSandbox(
   });
   // SECURITY: before anything can happen in it that is told (G-29)
   deps.events.conceal(workspaceId, secrets.redactor);
-  const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, secrets, onLost: context.onLost });
+  const { onLost } = context;
+  const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, networkPolicy, secrets, onLost });
   try {
     await provisionSecrets(live);
     rememberAbsent(deps, stored, secrets);

@@ -1,7 +1,7 @@
 import type { Store, StoredService, StoredSession } from "../contracts/store.ts";
 import type { Dependencies } from "./dependencies.ts";
 
-/** What runs in a workspace and is known, to be saved with its machine: whoever goes on from there knows it too. */
+/** What runs in a workspace and is known, to be saved with its machine: a workspace that goes on from there knows it too. */
 export function readSession({ store, journal }: Dependencies, workspaceId: string): StoredSession {
   journal.flush();
   return {

@@ -1,4 +1,4 @@
-/** Work on one workspace that must not overlap: reset, fork, snapshot, stop, start, delete. Whoever comes later waits. */
+/** Work on one workspace that must not overlap: reset, fork, snapshot, stop, start, delete. A later call waits. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -16,7 +16,7 @@ export function watchEvents({ events }: Dependencies, workspaces: Workspaces): V
     const from = since ?? (follow ? newest : oldest - 1);
     const pages = follow ? events.follow(from, filter, signal) : events.read(from, filter);
     let through = from;
-    // First of all, so that whoever waits for this may cause what is to be watched.
+    // First of all: a client may wait for this and then cause the events that it wants to see.
     await emit.event({ events: [], through });
     for await (const page of pages) {
       if (page.events.length === 0 && page.through - through < MARK_EVERY) continue;

@@ -58,7 +58,7 @@ export class WorkspaceRecords {
 
   update(
     workspaceId: string,
-    { name, labels, clear_labels: cleared }: Omit<OperationInput<"updateWorkspace">, "workspace_id">,
+    { name, labels, clear_labels: cleared, ttl_seconds: ttl }: Omit<OperationInput<"updateWorkspace">, "workspace_id">,
   ): Workspace {
     const stored = this.get(workspaceId);
     const kept = Object.entries({ ...stored.labels, ...labels }).filter(
@@ -67,7 +67,8 @@ export class WorkspaceRecords {
     const { store, events, clock } = this.deps;
     const next = { name: name === undefined ? stored.name : name, labels: Object.fromEntries(kept) };
     store.transaction(() => {
-      store.updateWorkspace(workspaceId, { ...next, lastActivityAt: clock.now() });
+      const ttlSeconds = ttl ?? stored.ttlSeconds;
+      store.updateWorkspace(workspaceId, { ...next, ttlSeconds, lastActivityAt: clock.now() });
       events.record({ kind: "workspace.updated", workspace_id: workspaceId, ...next });
     });
     return this.status(workspaceId);

@@ -73,7 +73,7 @@ export class Workspaces extends WorkspaceRecords {
   async create(input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
     const { idempotency_key: key } = input;
     if (key === undefined) return await this.#create(input, context);
-    // Whoever asks with the same key while it is being made waits, and gets the same.
+    // A second call with the same key waits while the workspace is being made, and gets the same one.
     return await this.turns.take(`create ${key}`, async () => {
       const made = this.deps.store.listWorkspaces().find((one) => one.idempotencyKey === key && isVisible(one));
       return made ? this.status(made.workspaceId) : await this.#create(input, context);

@@ -178,10 +178,92 @@ describe("a handle's methods", () => {
   });
 });
 
-describe("a service's handle", () => {
-  const SERVER = `use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => 8080, Listen => 8) or die;
+const SERVER = `use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => 8080, Listen => 8) or die;
 while (my $c = $s->accept) { <$c>; print $c "HTTP/1.0 200 OK\\r\\n\\r\\nhello"; close $c }`;
 
+describe("a workspace as a harness", () => {
+  it("hands output on while the command runs, and gives the result of exec", async () => {
+    const heard: string[] = [];
+    const result = await ws.exec("printf 'é'; printf no >&2; exit 3", {
+      onStdout: (text) => heard.push(`out ${text}`),
+      onStderr: (text) => heard.push(`err ${text}`),
+    });
+    expect(heard.toSorted()).toEqual(["err no", "out é"]);
+    expect(result).toMatchObject({ exit_code: 3, stdout: "é", stderr: "no" });
+    expect(result).not.toHaveProperty("type");
+    const stop = () => {
+      throw new Error("enough");
+    };
+    await expect(ws.exec({ command: "echo x; sleep 1000", onStdout: stop })).rejects.toThrow("enough");
+  });
+
+  it("moves its expiry", async () => {
+    const { expires_at: at, last_activity_at: from } = await ws.extend("2h");
+    expect(at - from).toBeCloseTo(7200, 3);
+    expect((await ws.extend(1800)).expires_at).toBeLessThan(at);
+    expect(ws.info.expires_at).toBeLessThan(at);
+    await expect(ws.extend("soon")).rejects.toThrow(failing("INVALID_ARGUMENT"));
+  });
+
+  it("maps tasks to forks, in order, and leaves none of them", async () => {
+    let most = 0;
+    let now = 0;
+    let meet = (): void => undefined;
+    const bothBegan = new Promise<void>((resolve) => (meet = resolve));
+    const results = await ws.map(
+      ["a", "b", "c", "d", "e"],
+      async (fork, task, { index }) => {
+        most = Math.max(most, (now += 1));
+        if (now === 2) meet();
+        await bothBegan;
+        await fork.files.write("task.txt", task);
+        const { stdout } = await fork.exec("ls a.txt; cat task.txt");
+        now -= 1;
+        return `${index} ${stdout}`;
+      },
+      { concurrency: 2 },
+    );
+    expect(results).toEqual(["0 a.txt\na", "1 a.txt\nb", "2 a.txt\nc", "3 a.txt\nd", "4 a.txt\ne"]);
+    expect(most).toBe(2);
+    expect(await ids()).toEqual([ws.id]);
+    expect(await ws.map([], () => 1)).toEqual([]);
+    await expect(ws.map([1], () => 1, { concurrency: 0 })).rejects.toThrow(failing("INVALID_ARGUMENT"));
+  });
+
+  it("stops the other tasks of a map at the first error, and when it is told to", async () => {
+    const begun: number[] = [];
+    const failed = ws.map(
+      [0, 1, 2, 3],
+      async (fork, task) => {
+        begun.push(task);
+        if (task === 1) throw new Error("task 1 failed");
+        await fork.exec("sleep 1000", { timeout_seconds: 1000 });
+      },
+      { concurrency: 2 },
+    );
+    await expect(failed).rejects.toThrow("task 1 failed");
+    expect(begun.every((task) => task < 2)).toBe(true);
+    expect(await ids()).toEqual([ws.id]);
+    const stop = new AbortController();
+    const told = ws.map([0], () => new Promise((_, reject) => (stop.abort(), setImmediate(reject))), {
+      signal: stop.signal,
+    });
+    await expect(told).rejects.toThrow(failing("CANCELLED"));
+    expect(await ids()).toEqual([ws.id]);
+  });
+
+  it("gives the address of any port, where the policy allows it", async () => {
+    await using site = await at.sdk.workspace({ network_policy: "published-ports" });
+    await site.service("quiet", ["perl", "-e", SERVER], { readiness: { type: "tcp", port: 8080 } });
+    const [url, same] = await Promise.all([site.ports.url(8080), site.ports.url(8080)]);
+    expect(same).toBe(url);
+    expect(await (await fetch(url)).text()).toBe("hello");
+    expect((await site.services.list()).services.map((one) => one.service_name)).toEqual(["port-8080", "quiet"]);
+    await expect(ws.ports.url(8080)).rejects.toThrow(failing("NETWORK_POLICY_UNSUPPORTED"));
+  });
+});
+
+describe("a service's handle", () => {
   it("has the address of what is published, logs and status, and stops what it started with its scope", async () => {
     await using shop = await at.sdk.workspace({ network_policy: "egress+published-ports" });
     {

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => at[Symbol.asyncDispose]());
 
 async function create(): Promise<string> {
-  const made = await at.sdk.createWorkspace({ environment: "host", network_policy: "egress+published-ports" });
+  const made = await at.sdk.createWorkspace({ environment: "host", network_policy: "published-ports" });
   return made.workspace_id;
 }
 const portOf = ({ published_ports: [port] }: Service): number => port?.host_port ?? 0;

@@ -62,6 +62,7 @@ export class ShellGuest implements AsyncDisposable {
       wall: wall as Wall,
       executionMode: "guest_socket",
       limits: { vcpuCount: 1, memMib: 1024, pids: 4096, diskMib: undefined },
+      networkPolicy: "off",
       secrets: new Secrets(new Map(Object.entries(secrets))),
       onLost: () => undefined,
     });

@@ -48,7 +48,7 @@ export class Sandbox {
   }
 
   /** One more workspace behind such a wall. */
-  async create(options: { network_policy?: "egress+published-ports" } = {}): Promise<string> {
+  async create(options: { network_policy?: "published-ports" } = {}): Promise<string> {
     return (await this.at.sdk.createWorkspace({ ...this.wall, ...options })).workspace_id;
   }
 

@@ -13,7 +13,7 @@ Chat hosts and agents use workspaces over the [Model Context Protocol](https://m
 cloche mcp serve
 \`\`\`
 
-It speaks the protocol on standard input and output, both in the revisions that open with \`initialize\` and in the one that does not. Standard output carries nothing else; what there is to say beside it is on
+It speaks the protocol on standard input and output, both in the revisions that open with \`initialize\` and in the one that does not. Standard output carries nothing else; notes are on
 standard error. This page is written from the tables of \`src/mcp/\` with \`UPDATE=1 npx vitest run --project unit test/repo/docs.test.ts\`.
 
 ## What a workspace begins with
@@ -31,7 +31,7 @@ A folder or archive of the project that a call names as \`seed_path\` takes its 
 
 ## What the tools reach of the host
 
-The project, and no more ([G-23](guarantees.md), [0021](decisions/0021-mcp-host-access.md)). Whoever talks the model into something has nothing else to gain.
+The project, and no more ([G-23](guarantees.md), [0021](decisions/0021-mcp-host-access.md)). A text that talks the model into something has nothing else to gain.
 
 | what | by itself | more with |
 |---|---|---|

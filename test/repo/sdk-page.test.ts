@@ -44,6 +44,7 @@ const HANDLES = [
   ["ws.snapshots", "workspace-parts.ts", "WorkspaceSnapshots"],
   ["ws.services", "service-handle.ts", "WorkspaceServices"],
   ["ws.disk", "workspace-parts.ts", "WorkspaceDisk"],
+  ["ws.ports", "workspace-ports.ts", "WorkspacePorts"],
   ["service", "service-handle.ts", "ServiceHandle"],
   ["shell", "shell-handle.ts", "ShellHandle"],
 ] as const;

@@ -35,7 +35,7 @@ beforeAll(async () => {
   bad = (
     await at.sdk.createWorkspace({
       environment: "host",
-      network_policy: "egress+published-ports",
+      network_policy: "published-ports",
       vcpu_count: 1,
       secrets: [
         { name: "KEY", value: Array.from({ length: 850 }, (_, line) => `${"a".repeat(32)}${line}`).join("\n") },

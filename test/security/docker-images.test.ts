@@ -101,7 +101,7 @@ describe("an image that was made to attack the host", () => {
       () => "mkdir .cloche; ln -s /.cloche .cloche/baseline",
       async (at) => {
         mkdirSync(at.path("project"));
-        for (const name of ["upper", "door", "layers"]) mkdirSync(at.path("project", name));
+        for (const name of ["upper", "socket", "layers"]) mkdirSync(at.path("project", name));
         symlinkSync(".", at.path("project/baseline"));
         writeFileSync(at.path("project/guest"), "#!/bin/sh\necho taken over; cat /proc/self/status\n", { mode: 0o755 });
         const seed = { environment: `docker:${IMAGE}`, backend: "docker", seed_path: at.path("project") };

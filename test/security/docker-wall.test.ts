@@ -82,14 +82,14 @@ describe("G-21 a container of the docker backend", () => {
       "SETUID",
       "SYS_ADMIN",
     ]);
-    expect(statSync(join(sandboxFolder(at.home, id), "door")).mode & 0o077).toBe(0);
+    expect(statSync(join(sandboxFolder(at.home, id), "socket")).mode & 0o077).toBe(0);
     expect(container.HostConfig["Memory"]).toBeGreaterThan(0);
     expect(container.HostConfig["PidsLimit"]).toBeGreaterThan(0);
     expect(container.HostConfig["NanoCpus"]).toBeGreaterThan(0);
     expect(container.Config.Labels).toMatchObject({ "cloche.workspace": `${id}-g1` });
     const writable = container.Mounts.filter(({ RW }) => RW).map(({ Source }) => Source);
-    // The door is gone from the sandbox before its first command.
-    const own = /\/door$|\/volumes\//;
+    // The socket folder is gone from the sandbox before its first command.
+    const own = /\/socket$|\/volumes\//;
     expect(writable.filter((source) => !own.test(source))).toEqual([]);
   });
 
@@ -100,7 +100,7 @@ describe("G-21 a container of the docker backend", () => {
       expect(stdout).not.toContain(secret);
   });
 
-  it("G-02 G-05 layers, door, guest program and the engine's socket are not there to be opened", async () => {
+  it("G-02 G-05 layers, socket folder, guest program and the engine's socket are not there to be opened", async () => {
     // What is left are the empty places where they were mounted while the guest program started.
     expect(
       (await sh("find /.cloche -type f -size +0; find /.cloche -mindepth 2 -not -path '/.cloche/mounted/*'")).stdout,
@@ -169,7 +169,7 @@ describe("G-21 run by a user other than root", () => {
       );
       expect(out.replaceAll(/ +/g, " ")).toBe(`1000\n1000\n 1000 ${USER} 1\n2\n`);
       expect(statSync(join(directory, "workspace/upper/f"))).toMatchObject({ uid: USER, gid: USER });
-      expect(statSync(join(directory, "door/guest.sock"))).toMatchObject({ uid: USER, gid: USER });
+      expect(statSync(join(directory, "socket/guest.sock"))).toMatchObject({ uid: USER, gid: USER });
       client.close();
       await wall.stop();
     } finally {

@@ -3,6 +3,7 @@ import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { networkSettings } from "../../src/policy/offline-settings.ts";
 import { SHARING_WALLS, describeWalls } from "../helpers/sandbox.ts";
 
 describeWalls("G-01 files of the host", "g01", (box) => {
@@ -58,15 +59,12 @@ describeWalls("G-01 files of the host", "g01", (box) => {
 
   it("G-01 the environment of a command has nothing of the daemon's", async () => {
     const { stdout } = await box.sh("env | cut -d= -f1 | sort");
-    expect(stdout.split("\n").filter((name) => name && name !== "_")).toEqual([
-      "HOME",
-      "LANG",
-      "LOGNAME",
-      "PATH",
-      "PWD",
-      "SHELL",
-      "USER",
-    ]);
+    expect(stdout.split("\n").filter((name) => name && name !== "_")).toEqual(
+      [
+        ...["HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "USER"],
+        ...Object.keys(networkSettings("off")),
+      ].toSorted(),
+    );
   });
 });
 

@@ -34,7 +34,7 @@ const HELLO = Buffer.concat([
 /** Where the daemon looks for the guest program of a sandbox. */
 const SOCKETS = {
   container: ["guest.sock"],
-  docker: ["door/guest.sock"],
+  docker: ["socket/guest.sock"],
   vm: Array.from({ length: GUEST_PORTS }, (_, port) => `machine/${guestSocket(port)}`),
 };
 

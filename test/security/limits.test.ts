@@ -96,7 +96,7 @@ describe("G-15 limits", () => {
     const { sdk } = box.at;
     const { workspace_id: id } = await sdk.createWorkspace({
       environment: "host",
-      network_policy: "egress+published-ports",
+      network_policy: "published-ports",
     });
     const service = await sdk.startService(id, "holder", {
       command: ["perl", "-e", HOLDER],

@@ -271,7 +271,7 @@ describe.each(TRANSPORTS)("G-23: tools over %s reach no more of the host than th
 
   it("publish on no port that the host's services have", async () => {
     await withSession(transport, inProject(), async (session) => {
-      const workspace_id = await session.create({ network_policy: "egress+published-ports" });
+      const workspace_id = await session.create({ network_policy: "published-ports" });
       const published_ports = [{ guest_port: 8080, host_port: 80 }];
       const service = { workspace_id, service_name: "web", command: "sleep 60", published_ports };
       expect((await session.refusal("service_start", service))?.code).toBe(REFUSED);

@@ -48,6 +48,7 @@ describeWalls("G-03 network", "g03", (box) => {
     expect(raw.exit_code).not.toBe(0);
     expect(raw.timed_out).toBe(false);
     expect(raw.stderr).toMatch(/unreachable/i);
+    expect(raw.hint).toMatch(/^This workspace has no network; /);
     const name = await box.sh("getent hosts example.com", { timeout_seconds: 10 });
     expect(name.exit_code).not.toBe(0);
     expect(name.timed_out).toBe(false);
@@ -55,7 +56,7 @@ describeWalls("G-03 network", "g03", (box) => {
 
   it("G-03 a published port is on the one loopback address, and on no other address of the host", async () => {
     const { sdk } = box.at;
-    const id = await box.create({ network_policy: "egress+published-ports" });
+    const id = await box.create({ network_policy: "published-ports" });
     const { published_ports: ports } = await sdk.startService(id, "any", {
       command: "exec sleep 60",
       published_ports: [{ guest_port: 8080 }],

@@ -38,7 +38,7 @@ describe("G-02 G-14 sockets and files of cloche", () => {
   const box = useSandbox("g14");
 
   it("G-02 a link in the place of a guest's socket leads the daemon nowhere", async () => {
-    const folder = box.at.path("door");
+    const folder = box.at.path("sockets");
     mkdirSync(folder);
     const target = join(folder, "other.sock");
     let connections = 0;

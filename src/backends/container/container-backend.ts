@@ -25,7 +25,7 @@ import { makeLayers, makeOwned, writableLayer } from "../../walls/layers.ts";
 import { unavailable } from "../../walls/unavailable.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
 import { type ContainerRecord, ContainerWall } from "./container-wall.ts";
-import { canInheritDescriptors, needsDoor, ociArguments, ociConfig } from "./oci.ts";
+import { canInheritDescriptors, makesSocket, ociArguments, ociConfig } from "./oci.ts";
 import { startFailure } from "./start-failure.ts";
 import { WallProcess, launchWall, logTail, recordedProcess } from "./wall-process.ts";
 
@@ -41,7 +41,7 @@ export class ContainerBackend implements Backend {
   constructor(options: { home: string; idMap: IdMap }) {
     this.#home = options.home;
     this.#idMap = options.idMap;
-    // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
+    // A user other than root has one id for a sandbox. So the files of its system belong to the same user as its commands.
     const guardedSystem = options.idMap.kind === "shifted";
     this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem, doors: true };
     this.#cgroups = Cgroups.detect(options.home);
@@ -83,8 +83,8 @@ export class ContainerBackend implements Backend {
     const ended = exited.then((): never => {
       throw startFailure(logTail(directory), ociRuntime);
     });
-    const madeByGuest = ociRuntime !== undefined && needsDoor(ociRuntime);
-    const socket = madeByGuest ? "door/guest.sock" : "guest.sock";
+    const madeByGuest = ociRuntime !== undefined && makesSocket(ociRuntime);
+    const socket = madeByGuest ? "socket/guest.sock" : "guest.sock";
     try {
       const first = await Promise.race([firstConnection(join(directory, socket), madeByGuest, signal), ended]);
       const inner = wall.rememberInner();
@@ -170,10 +170,10 @@ function prepareBundle(spec: WallSpec, runtime: string, idMap: IdMap, commandsAp
   writeFileSync(join(bundle, "config.json"), JSON.stringify(ociConfig(spec, runtime, idMap, commandsApart)), {
     mode: 0o644,
   });
-  if (!needsDoor(runtime)) return ["--bundle", bundle];
-  const door = join(spec.directory, "door");
-  makeOwned(door, 0o700, owner);
+  if (!makesSocket(runtime)) return ["--bundle", bundle];
+  const folder = join(spec.directory, "socket");
+  makeOwned(folder, 0o700, owner);
   // From an earlier start of the same workspace: they would be taken for this one's.
-  for (const name of ["guest.sock", "guest.sock.ready"]) rmSync(join(door, name), { force: true });
-  return ["--bundle", bundle, "--door", door];
+  for (const name of ["guest.sock", "guest.sock.ready"]) rmSync(join(folder, name), { force: true });
+  return ["--bundle", bundle, "--socket-folder", folder];
 }

@@ -26,17 +26,17 @@ const GUEST_CAPABILITIES = [
   "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL", "CAP_NET_ADMIN", "CAP_NET_BIND_SERVICE", "CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP",
   "CAP_SETUID", "CAP_SYS_ADMIN",
 ];
-const DOOR = `${GUEST_FOLDER}/door`;
+const SOCKET_FOLDER = `${GUEST_FOLDER}/socket`;
 
 /** gVisor takes over no descriptor; its guest makes a socket in a folder of the host instead, and has its layers mounted: its mount table is its own. */
-export const needsDoor = (runtime: string): boolean => basename(runtime).startsWith("runsc");
-export const canInheritDescriptors = (runtime: string): boolean => !needsDoor(runtime);
+export const makesSocket = (runtime: string): boolean => basename(runtime).startsWith("runsc");
+export const canInheritDescriptors = (runtime: string): boolean => !makesSocket(runtime);
 
 /** The argument vector of an OCI runtime, run by `cloche-guest wall` as root of its user namespace. Its state ends with the stage. */
 export function ociArguments(spec: WallSpec, runtime: string): string[] {
   const id = spec.sandboxName;
   const run = ["run", "--bundle", `${STAGE}/bundle`];
-  if (needsDoor(runtime)) {
+  if (makesSocket(runtime)) {
     return [
       runtime,
       "--root",
@@ -56,9 +56,11 @@ export function ociArguments(spec: WallSpec, runtime: string): string[] {
 
 /** The runtime's `config.json`. */
 export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap, commandsApart: boolean): object {
-  const door = needsDoor(runtime);
-  const channel = door ? ["--socket", `${DOOR}/guest.sock`, NO_KEEPER] : inheritedArguments(spec.layers, commandsApart);
-  const layers = door ? mountedLayers(spec.layers) : passedLayers(spec.layers);
+  const ownSocket = makesSocket(runtime);
+  const channel = ownSocket
+    ? ["--socket", `${SOCKET_FOLDER}/guest.sock`, NO_KEEPER]
+    : inheritedArguments(spec.layers, commandsApart);
+  const layers = ownSocket ? mountedLayers(spec.layers) : passedLayers(spec.layers);
   const single = idMap.kind === "single";
   const capabilities = single ? ALL_SETS : ALL_SETS.filter((name) => name !== "ambient" && name !== "inheritable");
   const size = `size=${tmpfsBytes(spec.limits)}`;
@@ -95,7 +97,7 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap, command
       { destination: "/proc", source: "proc", type: "proc", options: ["nosuid", "nodev", "noexec"] },
       tmpfs("/dev", "mode=755", "size=64k"),
       // gVisor's terminals are none of the host's.
-      needsDoor(runtime)
+      makesSocket(runtime)
         ? {
             destination: "/dev/pts",
             source: "devpts",
@@ -109,11 +111,11 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap, command
       bind(`${STAGE}/workspace`, "/workspace", "rw", "nosuid", "nodev"),
       tmpfs(GUEST_FOLDER, "mode=755", "size=64k"),
       bind(`${STAGE}/guest`, `${GUEST_FOLDER}/guest`, "ro", "nosuid", "nodev"),
-      ...(door
+      ...(ownSocket
         ? [
             // SECURITY: layers are shared between workspaces, and read-only (G-05).
             ...layerMounts(spec.layers).map(({ source, target }) => bind(source, target, "ro", "nosuid", "nodev")),
-            bind(`${STAGE}/door`, DOOR, "rw", "nosuid", "nodev", "noexec"),
+            bind(`${STAGE}/socket`, SOCKET_FOLDER, "rw", "nosuid", "nodev", "noexec"),
           ]
         : []),
     ],

@@ -6,7 +6,7 @@ interface KnownCause {
   readonly pattern: RegExp;
   readonly message: string;
   readonly hint: string;
-  /** The message is all there is to say: what the system called it, after the last of several tries, would only confuse. */
+  /** Without a cause: the system's own error comes from the last of several tries, and would only confuse. */
   readonly isWhole?: boolean;
 }
 

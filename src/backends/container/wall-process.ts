@@ -83,7 +83,7 @@ function bound(words: readonly string[], log: string): Promise<{ exited: Promise
       ({ ended }) => {
         const exited = ended.then(() => undefined);
         void saysBound.then(() => done({ exited }));
-        // The launcher's later failures come here too; whoever waits for the guest's hello reads them from the log.
+        // The launcher's later failures come here too; the code that waits for the guest's hello reads them from the log.
         void exited.then(() => fail(startFailure(text.replace(/^B?E?/, "") || "the launcher ended")));
       },
       (error: unknown) => fail(isClocheError(error) ? error : startFailure(messageOf(error))),

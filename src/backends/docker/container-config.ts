@@ -33,9 +33,9 @@ export interface ContainerPlan {
 }
 
 /** Where the guest makes its socket, as the host and as the sandbox see it. */
-export const doorFolder = (directory: string): string => join(directory, "door");
+export const socketFolder = (directory: string): string => join(directory, "socket");
 export const GUEST_SOCKET = "guest.sock";
-const DOOR = `${GUEST_FOLDER}/door`;
+const SOCKET_FOLDER = `${GUEST_FOLDER}/socket`;
 /**
  * SECURITY: deeper than all other mounts, because an engine mounts the deepest last: so nothing covers the guest program, whatever links an image or a
  * stopped sandbox has left in the folders above. What is at this path runs as the host's root (G-21).
@@ -171,7 +171,7 @@ function mounts({ spec, idMap, name, labels, links, hostFolders }: ContainerPlan
     bind(spec.baseline, `${GUEST_FOLDER}/baseline`),
     // SECURITY: layers are shared between workspaces, and read-only (G-05).
     ...spec.layers.map((path, index) => bind(path, targets[index] ?? "")),
-    bind(doorFolder(spec.directory), DOOR, false),
+    bind(socketFolder(spec.directory), SOCKET_FOLDER, false),
     ...(idMap.kind === "single" ? [bind(workFolder(spec.directory), WORK, false)] : []),
   ];
 }
@@ -180,7 +180,9 @@ export const isGvisor = (runtime: string | undefined): boolean => runtime?.start
 
 /** gVisor loses a socket whose folder is unmounted; there the guest makes it, and the mount table shows nothing of the host anyway. */
 const channel = ({ ociRuntime }: WallSpec): string[] =>
-  isGvisor(ociRuntime) ? ["--socket", `${DOOR}/${GUEST_SOCKET}`, NO_KEEPER] : ["--door", DOOR];
+  isGvisor(ociRuntime)
+    ? ["--socket", `${SOCKET_FOLDER}/${GUEST_SOCKET}`, NO_KEEPER]
+    : ["--socket-folder", SOCKET_FOLDER];
 
 const commandsArguments = ({ commandsApart, spec }: ContainerPlan): string[] =>
   commandsApart ? ["--commands-memory", String(spec.limits.memMib * MIB)] : [];

@@ -26,7 +26,7 @@ import { copyLayer } from "../../walls/copy-layer.ts";
 import { emptySandbox } from "../../walls/empty-sandbox.ts";
 import { makeOwned, makeWorkspaceLayer, writableLayer } from "../../walls/layers.ts";
 import { unavailable } from "../../walls/unavailable.ts";
-import { GUEST_SOCKET, containerConfig, doorFolder, volumeNames } from "./container-config.ts";
+import { GUEST_SOCKET, containerConfig, socketFolder, volumeNames } from "./container-config.ts";
 import { type CoveredFolder, forgetFolders, makeCovers, mountedFolders } from "./covered-folders.ts";
 import { type DockerRecord, DockerWall } from "./docker-wall.ts";
 import { canSetCommandsApart, describeEngine, engineLimits, registeredRuntime } from "./engine-check.ts";
@@ -70,7 +70,7 @@ export class DockerBackend implements Backend {
   readonly #starting = new Set<string>();
 
   constructor({ home, cache, idMap, log, env = process.env }: DockerBackendOptions) {
-    // Of the ids in a sandbox a user has one to give: whoever owns its system is who runs its commands.
+    // A user other than root has one id for a sandbox. So the files of its system belong to the same user as its commands.
     const guardedSystem = idMap.kind === "shifted";
     this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem, doors: true };
     this.#home = home;
@@ -189,10 +189,10 @@ export class DockerBackend implements Backend {
 
   #makeFolders({ directory }: WallSpec): void {
     makeWorkspaceLayer(directory, this.#idMap);
-    makeOwned(doorFolder(directory), 0o700, this.#idMap.toHost(0, 0));
+    makeOwned(socketFolder(directory), 0o700, this.#idMap.toHost(0, 0));
     // From an earlier start of the same workspace: they would be taken for this one's.
     for (const name of [GUEST_SOCKET, `${GUEST_SOCKET}.ready`])
-      rmSync(join(doorFolder(directory), name), { force: true });
+      rmSync(join(socketFolder(directory), name), { force: true });
   }
 
   /** A new container, or the one that was stopped: it holds what the sandbox wrote outside of `/workspace`. */
@@ -230,7 +230,7 @@ export class DockerBackend implements Backend {
     { sandboxName, directory, rootfs, ociRuntime }: WallSpec,
     signal: AbortSignal | undefined,
   ): Promise<Wall> {
-    const socket = join(doorFolder(directory), GUEST_SOCKET);
+    const socket = join(socketFolder(directory), GUEST_SOCKET);
     const [first, state] = await Promise.all([
       firstConnection(engine, container, socket, signal),
       engine.findContainer(container, signal),

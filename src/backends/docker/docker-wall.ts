@@ -4,7 +4,7 @@ import type { Wall, WallRecord } from "../../contracts/backend.ts";
 import { DockerEngine } from "../../docker-engine/engine.ts";
 import type { GuestClient } from "../../guest/client.ts";
 import { connectGuest } from "../../guest/connect-guest.ts";
-import { GUEST_SOCKET, doorFolder } from "./container-config.ts";
+import { GUEST_SOCKET, socketFolder } from "./container-config.ts";
 
 /** With the container's first process, as this host has it. */
 export interface DockerRecord extends WallRecord, ProcessIdentity {
@@ -37,7 +37,7 @@ export class DockerWall implements Wall {
   }
 
   get gateSocket(): string {
-    return join(doorFolder(this.#directory), GUEST_SOCKET);
+    return join(socketFolder(this.#directory), GUEST_SOCKET);
   }
 
   connect(signal?: AbortSignal): Promise<GuestClient> {

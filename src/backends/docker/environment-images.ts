@@ -42,7 +42,7 @@ export class EnvironmentImages {
       await imported;
       return reference;
     } catch (error) {
-      // Whoever began it has gone away; who is still here begins anew.
+      // The caller that began it has gone away. This one still wants it, and begins anew.
       if (!isClocheError(error) || error.code !== "CANCELLED" || options.signal?.aborted) throw error;
       return await this.ensure(engine, rootfs, options);
     }
@@ -53,7 +53,7 @@ export class EnvironmentImages {
     this.#imports.delete(`${engine.endpoint.address} ${this.reference(rootfs)}`);
   }
 
-  /** Removes the images of environments of this cache whose digest is not among these; one that a container stands on stays, whoever's it is. */
+  /** Removes the images of environments of this cache whose digest is not among these; one that any container uses stays, also a container of another program. */
   async prune(engine: DockerEngine, keep: PruneKeep): Promise<Removed[]> {
     const removed = [
       ...(await this.#images.prune(engine, keep.environments, keep)),

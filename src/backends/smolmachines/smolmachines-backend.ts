@@ -182,7 +182,7 @@ export class SmolmachinesBackend implements Backend {
   async #removeOrphans(): Promise<void> {
     try {
       for (const { name, labels } of await this.#smolvm.list()) {
-        // A packed machine may bring labels along; the name is given by who makes one of it.
+        // A packed machine may bring labels along; the name is given by cloche when it makes a machine of it.
         if (labels[HOME_LABEL] !== this.#homeId || !name.startsWith(this.#namePrefix)) continue;
         if (this.#probes.has(name) || this.#isNeeded(labels)) continue;
         this.#log.warn("removing a machine that belongs to no workspace", { machine: name });

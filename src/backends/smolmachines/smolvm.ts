@@ -10,7 +10,7 @@ import { listArguments, statusArguments, versionArguments } from "./smolvm-argum
 
 /** The first with rootfs folders, sockets, labels and names by a flag. */
 const OLDEST = "1.8.0";
-const INSTALL_HINT = `Install smolvm ${OLDEST} or newer, and see that it is in the PATH of whoever starts the daemon`;
+const INSTALL_HINT = `Install smolvm ${OLDEST} or newer, and put it into the PATH that the daemon is started with`;
 /** The code of a call that a signal has ended. */
 const KILLED = 137;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
@@ -169,7 +169,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // told by whoever wanted something else than that
+    return undefined; // the caller says what it expected instead
   }
 }
 

@@ -1,4 +1,4 @@
-/** Who comes within that time of another comes at once with it: it is about what it takes to make two machines ready. */
+/** Two requests within this time count as made at once. It is about the time that two machines take to be ready. */
 const AT_ONCE_MS = 2000;
 /** For how long it is remembered. */
 export const REMEMBERED_MS = 60_000;

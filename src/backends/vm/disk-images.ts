@@ -118,7 +118,7 @@ export class DiskImages {
         ] as const;
         await runTool({ argv: [...argv], package: "erofs-utils", file, signal });
       } else {
-        // A user has one id on the host, whoever a file belongs to in the sandbox.
+        // A user other than root has one id on the host, so all files have that owner there, whatever owner they have in the sandbox.
         const owned = [`--force-uid=${owner.uid}`, `--force-gid=${owner.gid}`];
         const argv = ["mkfs.erofs", ...options, ...owned, "/proc/self/fd/3", folder] as const;
         await runTool({ argv: [...argv], package: "erofs-utils", file, signal });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type IdMap, SHIFT_BASE, SHIFT_COUNT } from "../../base/id-map.ts";
 
-/** Beside the ids of sandboxes: whoever an emulator is, it owns none of their files. */
+/** Apart from the ids of sandboxes, so that no emulator owns a file of a sandbox. */
 const FIRST_USER = SHIFT_BASE + SHIFT_COUNT;
 /** So many that no two machines of a host get the same by chance: one user's processes may look into each other. */
 const USERS = 2 ** 27;

@@ -68,8 +68,8 @@ export class MachineFolder {
   }
 
   /**
-   * Takes what another folder has, with the machine that runs there and holds all of it open. Last of all the emulator's own folder: until then whoever
-   * looks for its process finds it in the other.
+   * Takes what another folder has, with the machine that runs there and holds all of it open. The emulator's own folder comes
+   * last: until then its process is found in the other folder.
    */
   take(other: MachineFolder): void {
     for (const name of ["spare", "disk", "unused", "seed", "machine"])

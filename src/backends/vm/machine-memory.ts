@@ -24,7 +24,7 @@ interface Mapping {
 /**
  * Where the emulator has mapped the template's memory, from its first byte to its last.
  *
- * SECURITY: an emulator that a guest has taken over can map that file at any length, and whoever walks the mapping would never end (G-10).
+ * SECURITY: an emulator that a guest has taken over can map that file at any length, and a walk over the mapping would never end (G-10).
  */
 function findMapping(pid: number, { ino, size }: MemoryFile): Mapping {
   for (const line of readFileSync(`/proc/${pid}/maps`, "latin1").split("\n")) {

@@ -152,7 +152,7 @@ export class MachineStarter {
   /** Ends what an earlier daemon has kept ready. */
   async clear(): Promise<void> {
     // Where machines were used they will be again, and to ask the emulator for its version takes a while.
-    if (this.#spares.wereUsed) findQemu().catch(() => undefined); // whoever needs it is told
+    if (this.#spares.wereUsed) findQemu().catch(() => undefined); // the next start tells it
     await Promise.all([this.#spares.clear(), this.#copies.clear()]);
   }
 

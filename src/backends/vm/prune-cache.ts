@@ -87,7 +87,7 @@ const KINDS: Readonly<Record<string, string>> = {
   accelerators: "answer whether machines boot",
 };
 
-/** What something in the cache is, in words for whoever sees it go. */
+/** What something in the cache is, in the words of a list of removed things. */
 function describe(name: string, path: string): string {
   const [kind = "", key = ""] = name.split("/");
   if (kind !== "templates") return `${KINDS[kind] ?? kind} (${key.slice(0, SHOWN_KEY)})`;

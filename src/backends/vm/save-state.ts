@@ -22,7 +22,7 @@ export async function saveState(qmp: Qmp, directory: string, target: string): Pr
   const server = createServer();
   try {
     await new Promise<void>((done, fail) => server.once("error", fail).listen(address.path, done));
-    // The emulator is another user; only who can pass the folders above, or is in this one already, gets here.
+    // The emulator is another user. It gets here because this is its working folder; other users cannot pass the folders above.
     await chmod(path, 0o666);
     const received = new Promise<void>((done, fail) =>
       server.once("connection", (socket) => {

@@ -42,9 +42,9 @@ interface Making {
 }
 
 /**
- * Machines that were thawed, stand still and are nobody's yet: the next sandbox that starts from the same frozen one takes one, and is there in a fourth of
- * the time. One waits, for what was used last; or as many as came at once in the last minute. The folder of each is in the home before it is started, so that
- * the next daemon finds those that were left.
+ * Spare machines: thawed, standing still, and given to no workspace yet. The next sandbox that starts from the same frozen machine takes one, and is there
+ * in a fourth of the time. One spare machine waits, made from what was used last. If several sandboxes began at once in the last minute, as many wait. Each
+ * has its folder in the home before it is started, so that the next daemon finds those that were left.
  */
 export class SpareMachines {
   readonly #folder: string;
@@ -72,7 +72,7 @@ export class SpareMachines {
     this.#log = log;
   }
 
-  /** One that was thawed from what `key` names, also one that is being made: that was begun earlier than any other. It is the caller's then. */
+  /** Hands a machine that was thawed from what `key` names over to the caller. If none is ready, the caller waits for the one that was begun first. */
   async take(key: string, signal?: AbortSignal): Promise<Spare | undefined> {
     this.#turnTo(key);
     this.#demand.asked(performance.now());
@@ -108,7 +108,7 @@ export class SpareMachines {
     if (this.#key === key) await this.drop();
   }
 
-  /** Ends those that wait, and makes none until the next is wished for; one that was taken is not ours any more. */
+  /** Ends the machines that wait, and makes none until one is asked for again. A machine that was taken is not touched. */
   async drop(): Promise<void> {
     clearTimeout(this.#timer);
     clearTimeout(this.#calm);

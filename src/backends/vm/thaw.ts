@@ -65,8 +65,8 @@ export async function thaw(options: ThawOptions): Promise<Thawed> {
 }
 
 /**
- * Thaws a machine that is nobody's yet, and has it stand still again when it has done once what it will be asked first: an emulator translates what it has
- * not run yet. `seed` is the disk in that place, which may still be written to. With `hurry` somebody waits for it, and will run commands of their own.
+ * Thaws a machine that belongs to no workspace yet. It runs the usual first commands once and stands still again: an emulator has to translate a program
+ * before its first run. `seed` is the disk in that place, which may still be written to. `hurry` says that a sandbox waits, which skips these commands.
  */
 export async function thawSpare(
   options: ThawOptions,

@@ -45,7 +45,7 @@ export class VmCache {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const lock = await takeBuildLock(lockOf(path), options);
       try {
-        if (existsSync(path)) return path; // made by whoever had the lock before
+        if (existsSync(path)) return path; // made by the process that had the lock before
         await this.#build(path, build);
         return path;
       } finally {

@@ -1,4 +1,4 @@
-import { NETWORK_POLICIES } from "../../model/vocabulary.ts";
+import { NETWORK_POLICIES, OFFERED_NETWORK_POLICIES } from "../../model/vocabulary.ts";
 import type { OptionSpec, PositionalSpec } from "./option-spec.ts";
 import { parseCount, parseSecretEnv, parseSeconds } from "./option-values.ts";
 
@@ -42,13 +42,14 @@ export const NETWORK_POLICY = {
   type: "string",
   value: "POLICY",
   description: "What it may reach (default: off)",
-  choices: NETWORK_POLICIES,
+  choices: OFFERED_NETWORK_POLICIES,
+  alsoTakes: NETWORK_POLICIES,
 } as const satisfies OptionSpec;
 
 export const TIMEOUT_SECONDS = {
   type: "string",
-  value: "SECONDS",
-  description: "End the command after this time (default: 30; none with --tty)",
+  value: "TIME",
+  description: "End the command after this time, in seconds or as 90s, 10m, 2h (default: 30; none with --tty)",
   parse: parseSeconds,
 } as const satisfies OptionSpec;
 

@@ -9,6 +9,8 @@ export interface OptionSpec {
   readonly value?: string;
   readonly description: string;
   readonly choices?: readonly string[];
+  /** Also taken, and offered nowhere: old names, and what is refused with a reason of its own. */
+  readonly alsoTakes?: readonly string[];
   readonly multiple?: boolean;
   readonly required?: boolean;
   /** The value is never repeated in a message. */
@@ -33,9 +35,11 @@ export interface PositionalSpec {
 
 type Single<Spec extends OptionSpec> = Spec extends { parse: (text: string) => infer Value }
   ? Value
-  : Spec extends { choices: readonly (infer Choice)[] }
-    ? Choice
-    : string;
+  : Spec extends { choices: readonly (infer Choice)[]; alsoTakes: readonly (infer Other)[] }
+    ? Choice | Other
+    : Spec extends { choices: readonly (infer Choice)[] }
+      ? Choice
+      : string;
 
 type ValueOf<Spec extends OptionSpec> = Spec extends { type: "boolean" }
   ? boolean

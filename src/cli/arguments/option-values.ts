@@ -1,11 +1,12 @@
+import { parseDuration } from "../../base/duration.ts";
 import { NAME, SECRET_NAME } from "../../model/vocabulary.ts";
 import { BadValue } from "./bad-value.ts";
 
 /** Texts of options as values. Each throws `BadValue` with what would fit. */
 export function parseSeconds(text: string): number {
-  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(value) || value <= 0) throw new BadValue("give a number of seconds above 0");
-  return value;
+  const seconds = parseDuration(text);
+  if (seconds === undefined) throw new BadValue("give seconds above 0, or a time such as 90s, 10m or 2h");
+  return seconds;
 }
 
 export function parseCount(text: string): number {

@@ -99,7 +99,7 @@ function checkValue(
     const advice = spec.sensitive ? "" : ` If the value starts with a dash, write \`${flag}=${value}\`.`;
     throw usageError(words, `${flag} needs a value, and the next word is an option`, advice.trim() || undefined);
   }
-  if (spec.choices && !spec.choices.includes(value)) {
+  if (spec.choices && ![...spec.choices, ...(spec.alsoTakes ?? [])].includes(value)) {
     throw unknownName(
       words,
       `Invalid value "${value}" for ${flag}: it is one of ${spec.choices.join(", ")}`,

@@ -48,8 +48,8 @@ export const command = defineCommand({
     },
     "ttl-seconds": {
       type: "string",
-      value: "SECONDS",
-      description: "Delete it this long after its last activity (default: 3600)",
+      value: "TIME",
+      description: "Delete it this long after its last activity, in seconds or as 90s, 10m, 2h (default: 3600)",
       parse: parseSeconds,
     },
     "vcpu-count": VCPU_COUNT,

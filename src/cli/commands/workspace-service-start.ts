@@ -9,7 +9,7 @@ export const command = defineCommand({
   words: ["workspace", "service", "start"],
   summary: "Start a program that goes on in the background",
   description:
-    "Returns when the service is ready; without a condition, when it has started. One that does not get ready is ended. --publish needs a workspace that was created with --network-policy egress+published-ports.",
+    "Returns when the service is ready; without a condition, when it has started. One that does not get ready is ended. --publish needs a workspace that was created with --network-policy published-ports.",
   positionals: [WORKSPACE, { name: "NAME", description: "A name to tell the service by" }],
   options: {
     "ready-file": { type: "string", value: "PATH", description: "Ready when this file is there, under /workspace" },
@@ -31,15 +31,15 @@ export const command = defineCommand({
     },
     "ready-timeout-seconds": {
       type: "string",
-      value: "SECONDS",
-      description: "How long it may take to get ready (default: 30)",
+      value: "TIME",
+      description: "How long it may take to get ready, in seconds or as 90s, 10m, 2h (default: 30)",
       parse: parseSeconds,
     },
     publish: {
       type: "string",
       value: "[HOST:]GUEST",
       description:
-        "Reach this port of the sandbox at 127.0.0.1 of the host, without HOST at one that is free; needs the network policy egress+published-ports",
+        "Reach this port of the sandbox at 127.0.0.1 of the host, without HOST at one that is free; needs the network policy published-ports",
       multiple: true,
       parse: parsePublication,
     },

@@ -6,7 +6,7 @@ import { COLS, ROWS } from "../arguments/shell-options.ts";
 export const command = defineCommand({
   words: ["workspace", "shell", "open"],
   summary: "Open a shell that stays",
-  description: "It goes on without anybody who reads it, until it ends, is closed, or its sandbox is gone.",
+  description: "It goes on while nobody is attached, until it ends, is closed, or its sandbox is gone.",
   positionals: [WORKSPACE],
   options: {
     cwd: { type: "string", value: "PATH", description: "The folder under /workspace to start in" },

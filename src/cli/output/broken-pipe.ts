@@ -1,2 +1,2 @@
-/** The exit code when whoever read our output has gone: as a shell reports a program that SIGPIPE ended. */
+/** The exit code when the reader of our output has gone: as a shell reports a program that SIGPIPE ended. */
 export const BROKEN_PIPE_EXIT = 141;

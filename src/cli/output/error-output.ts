@@ -3,14 +3,15 @@ import { ERROR_CODES, failure, isErrorCode, toErrorDocument } from "../../model/
 import { createColours, wantsColour } from "./colour.ts";
 import { escapeName, formatJson } from "./escape.ts";
 import type { CliIo } from "../io.ts";
+import { toldLines } from "./told-lines.ts";
 import { writeAll } from "./write-all.ts";
 
-/** Where lines follow a colon they are shown as such, set in so that none of them passes for one of ours; all else is escaped. */
-function escapeMessage(message: string): string {
+/** A message, and the lines that it quotes after a colon. These are set in, so that none of them passes for one of ours; all else is escaped. */
+function splitMessage(message: string): { text: string; quoted: string[] } {
   const at = message.indexOf(":\n");
-  if (at === -1) return escapeName(message);
+  if (at === -1) return { text: escapeName(message), quoted: [] };
   const lines = message.slice(at + 2).split("\n");
-  return [`${escapeName(message.slice(0, at))}:`, ...lines.map((line) => `  ${escapeName(line)}`)].join("\n");
+  return { text: `${escapeName(message.slice(0, at))}:`, quoted: lines.map((line) => `  ${escapeName(line)}`) };
 }
 
 /** Two lines on stderr, more where the message quotes some, or with `--json` the one document on stdout. */
@@ -25,8 +26,11 @@ export async function reportError(
     return;
   }
   const { red, cyan } = createColours(wantsColour(io.stderr, io.env));
-  const lines = [`${red("error:")} ${escapeMessage(known.message)}`, `${cyan("hint:")} ${escapeName(known.hint)}`];
-  if (verbose) lines.push(...causesOf(known).map((cause) => `note: ${escapeName(cause)}`));
+  const told = (label: string, shown: string, text: string) => toldLines(label, shown, text, io.stderr);
+  const { text, quoted } = splitMessage(known.message);
+  const lines = [...told("error:", red("error:"), text), ...quoted];
+  lines.push(...told("hint:", cyan("hint:"), escapeName(known.hint)));
+  if (verbose) lines.push(...causesOf(known).flatMap((cause) => told("note:", "note:", escapeName(cause))));
   await writeAll(io.stderr, `${lines.join("\n")}\n`);
 }
 

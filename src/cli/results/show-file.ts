@@ -31,7 +31,7 @@ export async function showFile(
 ): Promise<void> {
   const { "max-bytes": maxBytes, "content-only": contentOnly } = context.values;
   let file = await read(maxBytes ?? DEFAULT_MAX_BYTES);
-  // Whoever asks for the content alone takes it for the whole file.
+  // A caller that asks for the content alone would take it for the whole file.
   if (contentOnly && maxBytes === undefined && file.truncated) {
     if (file.size_bytes <= WHOLE_FILE_MAX_BYTES) file = await readOn(file, read);
     if (file.truncated)

@@ -53,6 +53,19 @@ describe("workspace exec", () => {
     expect(JSON.parse(io.stdout.text)).toMatchObject({ exit_code: 4, stdout: "out\n", stderr: "err\n" });
   });
 
+  it("ends with the hint of a result, after what the command printed", async () => {
+    const openCommand = (id: string, options: OpenCommandOptions) => {
+      const stream = openLocalCommand(id, options);
+      return {
+        ...stream,
+        result: stream.result.then((ended) => ({ ...ended, hint: "This workspace has no network" })),
+      };
+    };
+    const io = createMemoryIo({ client: { openCommand } });
+    expect(await exec(io, "sh", "-c", "echo 'no such host' >&2; exit 6")).toBe(6);
+    expect(io.stderr.text).toBe("no such host\nhint: This workspace has no network\n");
+  });
+
   it("passes Ctrl-C on, and the command decides", async () => {
     const io = createMemoryIo(localClient());
     const done = exec(io, "sh", "-c", "trap 'echo caught; exit 9' INT; echo ready; while :; do sleep 0.05; done");

@@ -111,6 +111,7 @@ async function finish(
       context.note(
         `note: the command was ended after ${secondsText(result, timeoutSeconds)} s; --timeout-seconds gives it longer`,
       );
+    if (result.hint !== undefined && !context.json) context.note(`hint: ${result.hint}`);
     return result.exit_code;
   } catch (error) {
     if (errnoOf(error) !== "EPIPE") throw error;

@@ -14,7 +14,7 @@ export interface ForwardedSignals {
 
 /**
  * Passes signals on to the command. The second of a kind kills it: Ctrl-C when it comes within two seconds, since a program may use the first for something
- * of its own; the others whenever they come. Whoever asks twice does not wait for an answer that may never come.
+ * of its own; the others whenever they come. A user who presses Ctrl-C twice does not wait for an answer that may never come.
  */
 export function forwardSignals(
   io: Pick<CliIo, "onSignal">,

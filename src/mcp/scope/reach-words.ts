@@ -1,7 +1,7 @@
 import type { ToolName } from "../profiles.ts";
 import type { ServerAccess } from "./server-access.ts";
 
-/** What the tools reach of the host, for who reads a server's instructions. */
+/** What the tools reach of the host, for the readers of a server's instructions. */
 export function reachWords({ reads, writes, environments, allWorkspaces }: ServerAccess): string {
   return [
     `Of the host, the tools read ${reads.words}.`,

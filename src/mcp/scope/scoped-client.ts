@@ -76,7 +76,7 @@ function decided(
 ): Pick<Cloche, Named<"decided">> {
   const { reads, writes, environments } = access;
 
-  /** SECURITY: what both ways to make a workspace take of the host is judged here, whoever passes it on (G-23). */
+  /** SECURITY: both ways to make a workspace come through here, where it is checked what they take of the host (G-23). */
   const within = <Options extends CreateOptions>(options: Options): Options => {
     const { seed_path: seed, secrets, environment } = options;
     const named = seed === undefined ? undefined : reads.source(seed);

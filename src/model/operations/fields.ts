@@ -10,6 +10,7 @@ import { Labels, SeedOrigin, WorkspaceName } from "../workspace.ts";
 export { z, path, Labels, NetworkPolicy, PublishedPort, Readiness, ReadScope, SeedOrigin, WorkspaceName };
 
 export const workspaceId = z.string().min(1).max(64);
+export const ttlSeconds = z.number().positive().max(31_536_000);
 /** Of a run. */
 export const identity = z
   .string()

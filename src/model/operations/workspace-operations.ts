@@ -21,7 +21,7 @@ export const workspaceOperations = {
         secrets: z.array(fields.Secret).max(64).optional(),
         /** Asked again with the same key, the workspace that was made is the answer. */
         idempotency_key: z.string().min(1).max(256).optional(),
-        ttl_seconds: z.number().positive().max(31_536_000).optional(),
+        ttl_seconds: fields.ttlSeconds.optional(),
         vcpu_count: z.number().int().min(1).max(256).optional(),
         mem_mib: z.number().int().min(64).max(1_048_576).optional(),
       }),
@@ -46,12 +46,13 @@ export const workspaceOperations = {
   },
   updateWorkspace: {
     kind: "call",
-    input: ({ z, workspaceId, WorkspaceName, Labels }) =>
+    input: ({ z, workspaceId, WorkspaceName, Labels, ttlSeconds }) =>
       z.strictObject({
         workspace_id: workspaceId,
         name: WorkspaceName.nullable().optional(),
         labels: Labels.optional(),
         clear_labels: z.array(z.string()).max(256).optional(),
+        ttl_seconds: ttlSeconds.optional(),
       }),
     result: typeOnly<Workspace>(),
     about: "record",

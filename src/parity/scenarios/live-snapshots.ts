@@ -33,7 +33,7 @@ async function goesOn(at: ParityContext, id: string): Promise<void> {
 
 /** A workspace with a service, a shell and a command under way, saved with them. */
 async function savedSession(at: ParityContext): Promise<{ id: string; port: number; shell: string }> {
-  const id = await at.create({ network_policy: "egress+published-ports" });
+  const id = await at.create({ network_policy: "published-ports" });
   const service = await at.client.startService(id, "web", { ...web, published_ports: [{ guest_port: 8080 }] });
   const { shell_id: shell } = await at.client.openShell(id);
   await at.client.writeShell(id, shell, { input: "kept=42; echo ready-$((1+1))" });

@@ -60,7 +60,7 @@ export const SERVICE_SCENARIOS = scenarios("services", {
     );
   },
   "a published port leads to the service, and closes with it": async (at) => {
-    const id = await at.create({ network_policy: "egress+published-ports" });
+    const id = await at.create({ network_policy: "published-ports" });
     const { published_ports: ports } = await at.client.startService(id, "web", {
       ...web,
       published_ports: [{ guest_port: 8080 }],

@@ -24,7 +24,7 @@ export interface WorkspaceParts {
   readonly shells: Shells;
 }
 
-/** What callers in this process use, the wire among them: whoever calls, the same is recorded. */
+/** What callers in this process use, the wire among them. The same is recorded for every caller. */
 export function createOperations({ deps, workspaces, services, shells }: WorkspaceParts): WorkspaceOperations {
   const verbs = {
     ...workspaceVerbs(deps, workspaces, services),

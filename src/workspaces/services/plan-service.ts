@@ -2,15 +2,17 @@ import { failure } from "../../model/error-codes.ts";
 import { call, way } from "../../model/hint.ts";
 import { type NetworkPolicy, WORKSPACE_ROOT } from "../../model/names.ts";
 import type { OperationInput } from "../../model/operations.ts";
+import { publishesPorts } from "../../policy/network-policies.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../../policy/workspace-path.ts";
-import { commandEnvironment, toArgv } from "../../model/command-environment.ts";
+import { toArgv } from "../../model/command-environment.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
+import { sandboxEnvironment } from "../sandbox-environment.ts";
 import { hasAny } from "../secrets.ts";
 import { createProbe, type Probe } from "./readiness.ts";
 import type { ServiceCommand } from "./service-process.ts";
 
 const DEFAULT_READY_SECONDS = 30;
-const PUBLISHING_POLICY = "egress+published-ports" satisfies NetworkPolicy;
+const PUBLISHING_POLICY = "published-ports" satisfies NetworkPolicy;
 
 export interface ServicePlan {
   readonly command: ServiceCommand;
@@ -26,7 +28,7 @@ export function planService(
   networkPolicy: NetworkPolicy,
 ): ServicePlan {
   const ports = input.published_ports ?? [];
-  if (ports.length > 0 && networkPolicy !== PUBLISHING_POLICY) {
+  if (ports.length > 0 && !publishesPorts(networkPolicy)) {
     throw failure(
       "NETWORK_POLICY_UNSUPPORTED",
       `A workspace with network policy "${networkPolicy}" publishes no ports`,
@@ -41,7 +43,7 @@ export function planService(
   return {
     command: {
       argv: toArgv(input.command),
-      env: { ...commandEnvironment(input.env, false), ...secrets },
+      env: { ...sandboxEnvironment(live, input.env, false), ...secrets },
       hasSecrets: hasAny(secrets),
       cwd: input.cwd === undefined ? WORKSPACE_ROOT : toWorkspaceAbsolute(toWorkspaceRelative(input.cwd)),
       pids: live.limits.pids,

@@ -4,8 +4,9 @@ import { onAbort } from "../../base/on-abort.ts";
 import { AGENT, WORKSPACE_ROOT } from "../../model/names.ts";
 import type { Readiness } from "../../model/service.ts";
 import { toWorkspaceRelative } from "../../policy/workspace-path.ts";
-import { commandEnvironment, toArgv } from "../../model/command-environment.ts";
+import { toArgv } from "../../model/command-environment.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
+import { sandboxEnvironment } from "../sandbox-environment.ts";
 import { getsGoodAnswer, toLoopbackTarget } from "./http-probe.ts";
 import { processLimit } from "./service-process.ts";
 
@@ -40,7 +41,7 @@ export function createProbe(live: LiveWorkspace, readiness: Readiness): Probe {
   }
 }
 
-/** Nobody tells when a port listens or a file appears, so it asks again and again. False when the signal came first. */
+/** Nothing reports that a port listens or a file appears, so this asks again and again. False when the signal came first. */
 export async function waitUntilReady(probe: Probe, signal: AbortSignal): Promise<boolean> {
   for (let delayMs = FIRST_DELAY_MS; !signal.aborted; delayMs = Math.min(delayMs * 1.5, MAX_DELAY_MS)) {
     if (await askOnce(probe, signal)) return true;
@@ -67,7 +68,7 @@ async function askOnce(probe: Probe, signal: AbortSignal): Promise<boolean> {
 async function commandSucceeds(live: LiveWorkspace, argv: readonly string[], signal: AbortSignal): Promise<boolean> {
   const process = (await live.guest()).spawn({
     argv,
-    env: commandEnvironment(undefined, false),
+    env: sandboxEnvironment(live, undefined, false),
     cwd: WORKSPACE_ROOT,
     user: AGENT,
     timeoutMs: PROBE_TIMEOUT_MS,

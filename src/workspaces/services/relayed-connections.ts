@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 
 /**
  * Connections to published ports, which any user of this host can open. There are at most so many: for each one more the one goes that has been silent for the
- * longest time, so that whoever holds many of them keeps nobody else out.
+ * longest time, so that a client that holds many of them does not keep the others out.
  */
 export class RelayedConnections {
   readonly #most: number;

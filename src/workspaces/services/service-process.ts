@@ -69,7 +69,7 @@ export async function watchProcess(live: LiveWorkspace, process: number): Promis
     try {
       guest = await live.guest();
     } catch {
-      return undefined; // the sandbox is gone, and whoever runs it knows why
+      return undefined; // the sandbox is gone; its workspace says why
     }
     try {
       return await guest.watch(process);

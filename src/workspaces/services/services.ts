@@ -122,7 +122,7 @@ export class Services {
 
   /**
    * Before a sandbox is stopped, reset or deleted: closes ports and forgets what runs, which ends with the sandbox. With `keepRecords`, what was
-   * running is marked with `state`; without, the records are left alone for whoever removes them.
+   * running is marked with `state`; without, the records are left alone, because the caller removes them.
    */
   async release(
     workspaceId: string,

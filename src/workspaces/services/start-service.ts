@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { onAbort } from "../../base/on-abort.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
@@ -36,7 +37,7 @@ export async function startRun(run: ServiceRun, plan: ServicePlan, signal: Abort
     // What ended so that nobody knows how has ended with its sandbox, whose end may not be known yet.
     const isLost = run.isOver && run.exit === undefined && run.record.state === "failed";
     await run.fail();
-    // However far the start had come, whoever waits for it is told what became of the sandbox.
+    // However far the start had come, the caller is told what became of the sandbox.
     throw run.live.isCurrent && !isLost ? error : run.live.lost();
   }
 }
@@ -54,12 +55,24 @@ async function spawnRun(run: ServiceRun, plan: ServicePlan): Promise<boolean> {
   return hasStarted;
 }
 
-/** A service without readiness is ready when its program runs. */
+/** How long a start looks whether the program ends at once: one that has nothing to do, or a mistake at its beginning. */
+const FIRST_MOMENT_MS = 100;
+
+/** A service without readiness is ready when its program runs. If it ends in its first moment, the answer says so. */
 async function settle(run: ServiceRun, hasStarted: boolean): Promise<void> {
-  if (hasStarted) run.markReady();
-  else await run.ended;
+  if (hasStarted) {
+    run.markReady();
+    await firstMoment(run.ended);
+  } else await run.ended;
   if (run.exit?.kind === "failed") throw await notReady(run, describeEnd(run.exit));
   if (run.isOver && isActive(run.record)) throw await notReady(run, "was stopped before it was ready");
+}
+
+async function firstMoment(ended: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const moment = sleep(FIRST_MOMENT_MS, undefined, { signal: over.signal }).catch(() => undefined); // the program ended first
+  await Promise.race([ended, moment]);
+  over.abort();
 }
 
 async function becomeReady(

@@ -5,9 +5,9 @@ import { AGENT, WORKSPACE_ROOT } from "../../model/names.ts";
 import type { OperationInput } from "../../model/operations.ts";
 import type { Shell } from "../../model/shell.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../../policy/workspace-path.ts";
-import { commandEnvironment } from "../../model/command-environment.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
+import { sandboxEnvironment } from "../sandbox-environment.ts";
 import { hasAny } from "../secrets.ts";
 import { presentShell, shellTag } from "./find-shell.ts";
 
@@ -45,7 +45,7 @@ export async function openShell(
     const process = guest.spawn({
       argv: ["/bin/sh", "-c", START],
       // An empty HISTFILE: what was typed is written nowhere.
-      env: commandEnvironment({ PS1: "$ ", HISTFILE: "", ...secrets }, true),
+      env: sandboxEnvironment(live, { PS1: "$ ", HISTFILE: "", ...secrets }, true),
       hasSecrets: hasAny(secrets),
       cwd,
       user: AGENT,

@@ -76,7 +76,7 @@ async function answerOf(thread: Worker, request: PlainRequest): Promise<PlainTex
 const renderHere = async (request: PlainRequest): Promise<PlainText> =>
   await (await import("./render-plain.ts")).renderPlain(request);
 
-// Linear in the length of the text, whoever wrote it.
+// Linear in the length of any text.
 const CONTROL =
   // eslint-disable-next-line no-control-regex -- control sequences are what this is about
   /\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|[\0-\x08\x0b-\x1f\x7f-\x9f]/g;

@@ -1,0 +1,15 @@
+import type { NetworkPolicy } from "../model/names.ts";
+
+/** What each network policy means. `egress+published-ports` is the old name of `published-ports`: it gives ports, and no way out. */
+const MEANINGS: Readonly<Record<NetworkPolicy, { egress: boolean; ports: boolean }>> = {
+  off: { egress: false, ports: false },
+  "published-ports": { egress: false, ports: true },
+  egress: { egress: true, ports: false },
+  "egress+published-ports": { egress: false, ports: true },
+};
+
+/** Whether anything outside of the sandbox can be reached from it. */
+export const hasEgress = (policy: NetworkPolicy): boolean => MEANINGS[policy].egress;
+
+/** Whether services of the sandbox can be reached from this host. */
+export const publishesPorts = (policy: NetworkPolicy): boolean => MEANINGS[policy].ports;

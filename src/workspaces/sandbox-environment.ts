@@ -1,0 +1,10 @@
+import { commandEnvironment } from "../model/command-environment.ts";
+import { networkSettings } from "../policy/offline-settings.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
+
+/** The environment of whatever is started in a workspace: that of every command, then what its network policy asks for, then the caller's own. */
+export const sandboxEnvironment = (
+  live: Pick<LiveWorkspace, "networkPolicy">,
+  own: Readonly<Record<string, string>> | undefined,
+  hasTerminal: boolean,
+): Record<string, string> => commandEnvironment({ ...networkSettings(live.networkPolicy), ...own }, hasTerminal);
