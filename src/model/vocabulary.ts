@@ -10,7 +10,7 @@ export const WORKSPACE_ROOT = "/workspace";
 export const AGENT = { name: "agent", uid: 1000, gid: 1000, home: "/home/agent" } as const;
 
 export const NETWORK_POLICIES = ["off", "egress", "egress+published-ports"] as const;
-export const WORKSPACE_STATES = ["started", "stopped", "failed"] as const;
+export const WORKSPACE_STATES = ["started", "stopped", "failed", "expired"] as const;
 export const EXECUTION_MODES = ["guest_socket", "guest_serial", "guest_vsock", "guest_stdio"] as const;
 export const ARTIFACT_TYPES = ["file", "directory", "symlink"] as const;
 
