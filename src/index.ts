@@ -3,7 +3,15 @@ export { ERROR_CODES, isErrorCode, type ErrorCode, type ErrorDocument } from "./
 export type * from "./model/environment.ts";
 export { EVENT_KINDS, isEventKind } from "./model/event.ts";
 export type { ClocheEvent, EventHead, EventKind, EventOf, EventPayloads } from "./model/event.ts";
-export type { Command, ExecEvent, ExecResult, Journal, JournalEntry } from "./model/exec.ts";
+export type {
+  Command,
+  CommandSignalled,
+  CommandStarted,
+  ExecEvent,
+  ExecResult,
+  Journal,
+  JournalEntry,
+} from "./model/exec.ts";
 export type * from "./model/files.ts";
 export type * from "./model/health.ts";
 export type { ArtifactType, ExecutionMode, NetworkPolicy, WorkspaceState } from "./model/names.ts";

@@ -11,8 +11,10 @@ export interface CommandShape<Specs extends OptionSpecs = OptionSpecs> {
   readonly words: readonly string[];
   readonly positionals: readonly PositionalSpec[];
   readonly options: Specs;
-  /** Whether words after `--` are a command to run; they are passed on as they are. */
+  /** Whether words after `--`, or after all that is ours, are a command to run; they are passed on as they are. */
   readonly takesCommand?: boolean;
+  /** Where the first word may be ours or the command's already: which it is. */
+  readonly isOwnWord?: (word: string) => boolean;
 }
 
 export interface CommandDefinition<Specs extends OptionSpecs> extends CommandShape<Specs> {
@@ -60,7 +62,7 @@ export interface Context<Specs extends OptionSpecs = OptionSpecs> {
   readonly json: boolean;
   readonly verbose: boolean;
   readonly values: Values<Specs>;
-  /** The words after `--`. */
+  /** The words of the command to run. */
   readonly command: readonly string[];
   /** All positionals, in order. */
   readonly words: readonly string[];

@@ -102,7 +102,10 @@ describe("completion in bash", () => {
     ["cloche workspace exec ws-1 -- pack", ["compopt -o default"]],
     [
       "cloche workspace exec ws-1 --",
-      ["--timeout-seconds", "--secret-env", "--tty", "--json", "--verbose", "--help", "--"],
+      [
+        ...["--cwd", "--env", "--secret-env", "--interactive", "--tty", "--detach", "--timeout-seconds"],
+        ...["--json", "--verbose", "--help", "--"],
+      ],
     ],
     ["cloche __", []],
   ])("%j", async (line, expected) => {

@@ -26,9 +26,18 @@ const commands: readonly CommandEntry[] = [
   entry("workspace create", "Create a workspace", () => import("./commands/workspace-create.ts")),
   entry("workspace list", "List the workspaces, newest activity first", () => import("./commands/workspace-list.ts")),
   entry("workspace status", "Show one workspace", () => import("./commands/workspace-status.ts")),
-  entry("workspace update", "Change a workspace's name and labels", () => import("./commands/workspace-update.ts")),
-  entry("workspace delete", "Delete a workspace and all that is in it", () => import("./commands/workspace-delete.ts")),
+  entry(
+    "workspace update",
+    "Change a workspace's name, labels and time to live",
+    () => import("./commands/workspace-update.ts"),
+  ),
+  entry(
+    "workspace delete",
+    "Delete workspaces and all that is in them",
+    () => import("./commands/workspace-delete.ts"),
+  ),
   entry("workspace exec", "Run a command in a workspace", () => import("./commands/workspace-exec.ts")),
+  entry("workspace kill", "End a command that runs in the background", () => import("./commands/workspace-kill.ts")),
   entry(
     "workspace logs",
     "Show the commands that ran, with their output",
@@ -83,6 +92,7 @@ const commands: readonly CommandEntry[] = [
     "Stop a service and all that it started",
     () => import("./commands/workspace-service-stop.ts"),
   ),
+  entry("workspace shell list", "List the shells of a workspace", () => import("./commands/workspace-shell-list.ts")),
   entry("workspace shell open", "Open a shell that stays", () => import("./commands/workspace-shell-open.ts")),
   entry("workspace shell read", "Show the output of a shell", () => import("./commands/workspace-shell-read.ts")),
   entry("workspace shell write", "Type into a shell", () => import("./commands/workspace-shell-write.ts")),
@@ -112,7 +122,7 @@ const commands: readonly CommandEntry[] = [
     () => import("./commands/workspace-summary.ts"),
   ),
   entry("workspace stop", "Stop a workspace; its files stay", () => import("./commands/workspace-stop.ts")),
-  entry("workspace start", "Start a stopped workspace", () => import("./commands/workspace-start.ts")),
+  entry("workspace start", "Start a stopped or expired workspace", () => import("./commands/workspace-start.ts")),
   entry(
     "workspace disk export",
     "Write all files of a stopped workspace to one file of the host",

@@ -1,3 +1,4 @@
+import type { Uptime } from "../base/uptime.ts";
 import type { Door } from "../model/door.ts";
 import type { ClocheEvent, EventKind, EventOf, EventPage } from "../model/event.ts";
 import type { Command, JournalEntry } from "../model/exec.ts";
@@ -25,6 +26,14 @@ export interface StoredWorkspace {
   createdAt: number;
   lastActivityAt: number;
   ttlSeconds: number;
+  /** It never expires. */
+  keep: boolean;
+  /** How long it is kept with changes when its time is over; null: as the configuration says. */
+  graceSeconds: number | null;
+  /** Of an `expired` one. */
+  expired: StoredExpiry | null;
+  /** Its sandbox was ended in good order, and `/workspace` was then as it was at its creation. */
+  unchanged: boolean;
   limits: WallLimits;
   ociRuntime: string | null;
   /** What its creator named this creation: asked again with it, the same workspace is the answer. */
@@ -44,6 +53,14 @@ export interface StoredWorkspace {
   /** Those that it is to have, in every sandbox that it gets. */
   doors: Door[];
   wall: WallRecord | null;
+}
+
+/** When a time to live was over, and for how long what expired is kept since then. */
+export interface StoredExpiry {
+  at: number;
+  graceSeconds: number;
+  /** How long the host had been up then: a grace is not cut short by a clock that was set. */
+  uptime: Uptime | null;
 }
 
 export interface StoredSecret {
@@ -93,6 +110,8 @@ export interface StoredShell {
   rows: number;
   state: ShellState;
   exitCode: number | null;
+  /** Null of one that an older version opened. */
+  openedAt: number | null;
 }
 
 export interface EventRetention {
@@ -108,8 +127,10 @@ export interface Store {
   /** Changes the fields given; unknown id is an error. */
   updateWorkspace(workspaceId: string, fields: Partial<Omit<StoredWorkspace, "workspaceId">>): void;
   findWorkspace(workspaceId: string): StoredWorkspace | undefined;
-  /** Ids that start with the prefix, at most two. */
-  findByPrefix(prefix: string): string[];
+  /** Ids that start with the prefix, at most `limit`. */
+  findByPrefix(prefix: string, limit: number): string[];
+  /** Ids of those with that name, in their order, at most `limit`. */
+  findByName(name: string, limit: number): string[];
   /** Newest activity first, then newest creation, then id. */
   listWorkspaces(): StoredWorkspace[];
   /** Removes the workspace and all that belongs to it; events about it stay. */
@@ -142,6 +163,8 @@ export interface Store {
   /** At most `limit` events after that sequence are looked at, and fewer when they are long. */
   readEvents(since: number, filter: EventFilter, limit: number): EventPage;
   eventBounds(): EventBounds;
+  /** The deletion of a workspace that had that id, or that name at its end; of several the last. */
+  findDeletion(by: { workspaceId: string } | { name: string }): EventOf<"workspace.deleted"> | undefined;
   /** Of a workspace since it was made or last reset: the newest of these kinds, oldest first. */
   listSessionEvents<Kind extends EventKind>(workspaceId: string, kinds: readonly Kind[]): EventOf<Kind>[];
   /** Removes from the old end what is too old or too much, at most `limit` events, and never the newest. Gives how many. */

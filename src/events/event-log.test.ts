@@ -282,7 +282,9 @@ describe("an event", () => {
   it("holds no value that was to be concealed, in names and lists too (G-29)", async () => {
     const secret = "hunter2-hunter2";
     log.conceal("ws-a", new Redactor([secret]));
-    log.record({ kind: "workspace.updated", workspace_id: "ws-a", name: secret, labels: { [secret]: `x${secret}` } });
+    const hidden = { name: secret, labels: { [secret]: `x${secret}` } };
+    log.record({ kind: "workspace.updated", workspace_id: "ws-a", ...hidden, ttl_seconds: 1, keep: false });
+    log.record({ kind: "workspace.deleted", workspace_id: "ws-a", ...hidden, because: "asked" });
     log.record({
       kind: "command.started",
       workspace_id: "ws-a",

@@ -10,6 +10,7 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   environment: "host or debian:12",
   from_workspace: "Copy this one",
   idempotency_key: "The same key gives the same workspace",
+  keep: "Never expires",
   labels: "KEY=VALUE",
   links: "Leaves out links that lead out",
   live: "Backend vm only",
@@ -26,5 +27,5 @@ export const ARGUMENTS: Readonly<Record<string, string>> = {
   snapshot: "Default baseline",
   source_path: "Folder or tar",
   timeout_seconds: "Default 30; then it is ended",
-  ttl_seconds: "After last activity; 3600",
+  ttl_seconds: "Idle time; 3600",
 };

@@ -33,8 +33,8 @@ export function cutMiddle(text: string, budget: number, how: string | ((offset: 
 }
 
 function tailThatFits(text: string, budget: number): string {
-  const reversed = headThatFits([...text.slice(-budget)].toReversed().join(""), budget);
-  return [...reversed].toReversed().join("");
+  const reversed = headThatFits(Array.from(text.slice(-budget)).toReversed().join(""), budget);
+  return Array.from(reversed).toReversed().join("");
 }
 
 /** Keeps the first entries. */

@@ -8,7 +8,7 @@ export const workspaceShape = z.object({
   workspace_id: text,
   name: text.nullable(),
   state: text,
-  expires_at: z.number(),
+  expires_at: z.number().nullable(),
 });
 
 export const execShape = z.object({

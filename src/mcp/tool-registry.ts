@@ -6,6 +6,7 @@ import { tool as serviceStart } from "./tools/service-start.ts";
 import { tool as serviceStatus } from "./tools/service-status.ts";
 import { tool as serviceStop } from "./tools/service-stop.ts";
 import { tool as shellClose } from "./tools/shell-close.ts";
+import { tool as shellList } from "./tools/shell-list.ts";
 import { tool as shellOpen } from "./tools/shell-open.ts";
 import { tool as shellRead } from "./tools/shell-read.ts";
 import { tool as shellResize } from "./tools/shell-resize.ts";
@@ -46,6 +47,7 @@ export const TOOLS: Readonly<Record<ToolName, Tool>> = {
   service_status: serviceStatus,
   service_stop: serviceStop,
   shell_close: shellClose,
+  shell_list: shellList,
   shell_open: shellOpen,
   shell_read: shellRead,
   shell_resize: shellResize,

@@ -6,6 +6,7 @@ export const Config = z.strictObject({
   backend: z.string().optional(),
   environment: z.string().optional(),
   ttl_seconds: z.number().positive().optional(),
+  grace_seconds: z.number().min(0).optional(),
   limits: Limits.optional(),
   on_proposal: z.string().optional(),
   /** Where MCP is over HTTP. */
@@ -19,5 +20,7 @@ export const DEFAULTS = {
   /** On a backend that cannot show folders of the host. */
   machine_environment: "debian:12",
   ttl_seconds: 3600,
+  /** How long a workspace with changes is kept after its time to live. */
+  grace_seconds: 86_400,
   exec_timeout_seconds: 30,
 } as const;

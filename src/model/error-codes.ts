@@ -43,6 +43,7 @@ export const ERROR_CODES = {
     way`See ${call("logsService", { ...WORKSPACE, service_name: null })} for all that it printed`,
   ]),
   SHELL_NOT_FOUND: row(1, 404, [way`Open one with ${call("openShell", WORKSPACE)}`]),
+  SHELL_AMBIGUOUS: row(1, 409, [way`Name one of those that ${call("listShells", WORKSPACE)} shows`]),
   SHELL_NOT_RUNNING: row(1, 409, [way`Open a new one with ${call("openShell", WORKSPACE)}`]),
   SECRET_NOT_FOUND: row(1, 404, "Give the secret at `cloche workspace create --secret NAME=VALUE`"),
   SECRET_INVALID: row(

@@ -28,14 +28,15 @@ export interface EventPayloads {
     from_workspace_id: string;
     snapshot_name: string | null;
   };
-  "workspace.updated": { name: string | null; labels: Labels };
+  "workspace.updated": { name: string | null; labels: Labels; ttl_seconds: number; keep: boolean };
   "workspace.started": object;
   "workspace.stopped": object;
   "workspace.reset": { snapshot_name: string; reset_count: number };
-  /** Its time to live is over. What becomes of it is told by the next event. */
-  "workspace.expired": { ttl_seconds: number };
+  /** Its time to live is over. It is deleted at once where `deletes_at` is null; else it was stopped, and is deleted then. */
+  "workspace.expired": { ttl_seconds: number; deletes_at: number | null };
   "workspace.failed": { reason: string };
-  "workspace.deleted": object;
+  /** `because`: somebody asked for it, or its time was over. */
+  "workspace.deleted": { name: string | null; labels: Labels; because: "asked" | "expired" };
 
   "command.started": { command_sequence: number; command: Command; cwd: string };
   "command.ended": {
@@ -112,11 +113,11 @@ export interface EventsWatched {
 export const EVENT_KINDS = {
   "workspace.created": "A workspace was made, and runs",
   "workspace.forked": "A workspace was made from another one, and runs",
-  "workspace.updated": "Its name or labels were changed",
-  "workspace.started": "A stopped or failed workspace runs again",
+  "workspace.updated": "Its name, labels or time to live were changed",
+  "workspace.started": "A stopped, failed or expired workspace runs again",
   "workspace.stopped": "Its sandbox was ended; its files stay",
   "workspace.reset": "It went back to a snapshot",
-  "workspace.expired": "Its time to live is over",
+  "workspace.expired": "Its time to live is over: it is deleted, or stopped and kept for a while",
   "workspace.failed": "Its sandbox ended by itself",
   "workspace.deleted": "It is gone",
   "command.started": "A command began",

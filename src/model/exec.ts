@@ -29,6 +29,12 @@ export interface CommandStarted {
   sequence: number;
 }
 
+export interface CommandSignalled {
+  workspace_id: string;
+  sequence: number;
+  signalled: boolean;
+}
+
 /** A line of the journal. `running` until the command has ended, `lost` when its sandbox ended first. */
 export interface JournalEntry extends ExecResult {
   state: "running" | "done" | "lost";

@@ -8,6 +8,16 @@ export interface Shell {
   cols: number;
   rows: number;
   exit_code: number | null;
+  /** Null of one that an older version opened. */
+  opened_at: number | null;
+}
+
+export interface ShellList {
+  workspace_id: string;
+  count: number;
+  running_count: number;
+  /** Those that were opened last come last. */
+  shells: Shell[];
 }
 
 /** The first frame of an attached shell. */

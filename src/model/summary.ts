@@ -2,6 +2,7 @@ import type { EventOf } from "./event.ts";
 import type { Command, JournalEntry } from "./exec.ts";
 import type { ChangeStatus, DiffEntry } from "./files.ts";
 import type { ServiceState } from "./service.ts";
+import type { Shell } from "./shell.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Labels } from "./workspace.ts";
 
@@ -31,6 +32,7 @@ export interface Summary {
     last_command: CommandOutline | null;
     service_count: number;
     running_service_count: number;
+    shell_count: number;
     export_count: number;
     snapshot_count: number;
     reset_count: number;
@@ -48,6 +50,8 @@ export interface Summary {
     current: { service_name: string; state: ServiceState; exit_code: number | null }[];
     recent: EventOf<"service.started" | "service.ready" | "service.ended">[];
   };
+  /** Those that there are, ended ones among them until they are closed. */
+  shells: { current: Pick<Shell, "shell_id" | "state" | "cwd" | "opened_at">[] };
   artifacts: { exports: { workspace_path: string; output_path: string; artifact_type: string; at: number }[] };
   snapshots: { named_count: number; recent: Snapshot[] };
 }

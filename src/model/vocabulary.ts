@@ -13,7 +13,7 @@ export const AGENT = { name: "agent", uid: 1000, gid: 1000, home: "/home/agent" 
 export const NETWORK_POLICIES = ["off", "published-ports", "egress", "egress+published-ports"] as const;
 /** Those that work today. The others are taken, so that they can be answered with a reason, and are not offered. */
 export const OFFERED_NETWORK_POLICIES = ["off", "published-ports"] as const;
-export const WORKSPACE_STATES = ["started", "stopped", "failed"] as const;
+export const WORKSPACE_STATES = ["started", "stopped", "failed", "expired"] as const;
 export const EXECUTION_MODES = ["guest_socket", "guest_serial", "guest_vsock", "guest_stdio"] as const;
 export const ARTIFACT_TYPES = ["file", "directory", "symlink"] as const;
 

@@ -47,13 +47,21 @@ export const Workspace = z.object({
   network_policy: NetworkPolicy,
   created_at: z.number(),
   last_activity_at: z.number(),
-  expires_at: z.number(),
+  /** When its time to live is over unless something happens before; of an expired one, when it was. Null for one that is kept. */
+  expires_at: z.number().nullable(),
+  ttl_seconds: z.number(),
+  /** It never expires. */
+  keep: z.boolean(),
+  /** When an expired one is deleted. */
+  deletes_at: z.number().nullable(),
   execution_mode: ExecutionMode,
   vcpu_count: z.number(),
   mem_mib: z.number(),
   command_count: z.number(),
   service_count: z.number(),
   running_service_count: z.number(),
+  /** Those that run. */
+  shell_count: z.number(),
   reset_count: z.number(),
   workspace_seed: WorkspaceSeed,
   secrets: z.array(z.object({ name: z.string().regex(SECRET_NAME), source_kind: z.enum(["literal", "file"]) })),

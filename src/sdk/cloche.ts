@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { daemonSocket, placesFrom, type Places } from "../base/paths.ts";
 import type { Environment, EnvironmentDetail, EnvironmentList, EnvironmentsPruned } from "../model/environment.ts";
-import type { ExecEvent, ExecResult, Journal } from "../model/exec.ts";
+import type { CommandSignalled, CommandStarted, ExecEvent, ExecResult, Journal } from "../model/exec.ts";
 import type {
   Diff,
   DiskExported,
@@ -16,7 +16,7 @@ import type { DaemonStatus, Health, McpToken } from "../model/health.ts";
 import type { CallName, OperationInput, OperationResult } from "../model/operations.ts";
 import type { Prepared } from "../model/prepared.ts";
 import type { Service, ServiceList, ServiceLogs } from "../model/service.ts";
-import type { Shell, ShellClosed, ShellOutput, ShellSignalled, ShellWritten } from "../model/shell.ts";
+import type { Shell, ShellClosed, ShellList, ShellOutput, ShellSignalled, ShellWritten } from "../model/shell.ts";
 import type { SnapshotDeleted, SnapshotList, SnapshotMade, WorkspaceReset } from "../model/snapshot.ts";
 import type { Summary } from "../model/summary.ts";
 import type { DeletedWorkspace, Workspace, WorkspaceList } from "../model/workspace.ts";
@@ -55,6 +55,7 @@ import type {
   RunOptions,
   ServiceLogsOptions,
   ShellStream,
+  SignalCommandOptions,
   SignalShellOptions,
   StartServiceOptions,
   StreamOptions,
@@ -90,7 +91,7 @@ export class Cloche implements AsyncDisposable {
     return await this.#handle(await this.createWorkspace(options), true);
   }
 
-  /** The handle of a workspace that is there, by its id or the first characters of it. Its disposal leaves the workspace. */
+  /** The handle of a workspace that is there, by its id, its name or the first characters of its id. Its disposal leaves the workspace. */
   async open(workspaceId: string, options: CallOptions = {}): Promise<WorkspaceHandle> {
     return await this.#handle(await this.statusWorkspace(workspaceId, options), false);
   }
@@ -154,6 +155,21 @@ export class Cloche implements AsyncDisposable {
   openCommand(workspaceId: string, options: OpenCommandOptions): CommandStream {
     const { signal, ...input } = options;
     return openCommandStream(this.#connection, { ...input, workspace_id: workspaceId }, signal);
+  }
+
+  /** Starts a command and does not wait for it: the journal has its output when it has ended, and what it printed so far. */
+  async startCommand(workspaceId: string, options: ExecOptions): Promise<CommandStarted> {
+    return await this.#ask("startCommand", { workspace_id: workspaceId }, options);
+  }
+
+  /** To a command that runs, by its sequence in the journal: `TERM` unless told. */
+  async signalCommand(
+    workspaceId: string,
+    sequence: number,
+    options: SignalCommandOptions = {},
+  ): Promise<CommandSignalled> {
+    const input = { workspace_id: workspaceId, sequence, signal: options.signal ?? "TERM" };
+    return await this.#connection.call("signalCommand", input);
   }
 
   async logsWorkspace(workspaceId: string, options: CallOptions = {}): Promise<Journal> {
@@ -249,6 +265,10 @@ export class Cloche implements AsyncDisposable {
   /** Opens a terminal that stays open when its clients go. */
   async openShell(workspaceId: string, options: OpenShellOptions = {}): Promise<Shell> {
     return await this.#ask("openShell", { workspace_id: workspaceId }, options);
+  }
+
+  async listShells(workspaceId: string, options: CallOptions = {}): Promise<ShellList> {
+    return await this.#ask("listShells", { workspace_id: workspaceId }, options);
   }
 
   async readShell(workspaceId: string, shellId: string, options: ReadShellOptions = {}): Promise<ShellOutput> {

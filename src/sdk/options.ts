@@ -77,6 +77,8 @@ export type AttachShellOptions = OptionsOf<"attachShell", "shell_id">;
 export type RunOptions = OperationInput<"createWorkspace"> & OptionsOf<"execWorkspace"> & LongCallOptions;
 export type OpenRunOptions = RunOptions & Pick<OperationInput<"streamWorkspace">, "stdin" | "pty">;
 
+/** Here `signal` is the command's, not one that ends the call. */
+export type SignalCommandOptions = Partial<Pick<OperationInput<"signalCommand">, "signal">>;
 export type CommandSignal = OperationInput<"signalCommand">["signal"];
 
 export interface OutputChunk {

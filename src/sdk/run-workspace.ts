@@ -79,7 +79,8 @@ async function deleteQuietly(client: Client, id: string): Promise<void> {
 function split(options: OpenRunOptions): { create: CreateOptions; exec: OpenCommandOptions } {
   const { command, timeout_seconds, cwd, env, secret_env, stdin, pty, onProgress, signal, ...create } = options;
   return {
-    create: { ttl_seconds: ABANDONED_AFTER_SECONDS, ...create, onProgress, signal },
+    // Nobody comes back for it, so it goes when its time is over, whatever the command has written.
+    create: { ttl_seconds: ABANDONED_AFTER_SECONDS, grace_seconds: 0, ...create, onProgress, signal },
     exec: { command, timeout_seconds, cwd, env, secret_env, stdin, pty, signal },
   };
 }

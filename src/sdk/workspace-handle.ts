@@ -1,7 +1,8 @@
 import { parseDuration } from "../base/duration.ts";
 import { failure } from "../model/error-codes.ts";
-import type { Command, ExecEvent, ExecResult, Journal } from "../model/exec.ts";
+import type { Command, CommandSignalled, CommandStarted, ExecEvent, ExecResult, Journal } from "../model/exec.ts";
 import type { Diff, Exported, PatchApplied, SyncPushed } from "../model/files.ts";
+import type { ShellList } from "../model/shell.ts";
 import type { SnapshotMade, WorkspaceReset } from "../model/snapshot.ts";
 import type { Summary } from "../model/summary.ts";
 import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
@@ -23,6 +24,7 @@ import type {
   OpenShellOptions,
   PatchOptions,
   ResetOptions,
+  SignalCommandOptions,
   SnapshotOptions,
   StartServiceOptions,
   StreamOptions,
@@ -119,6 +121,20 @@ export class WorkspaceHandle implements AsyncDisposable {
     return openCommandStream(this.#calls.connection, { ...input, workspace_id: this.id }, signal);
   }
 
+  /** Starts a command and does not wait for it: the journal has what it has printed so far, and in the end its result. */
+  async startCommand(
+    command: Command | ExecOptions,
+    options: Omit<ExecOptions, "command"> = {},
+  ): Promise<CommandStarted> {
+    return await this.#calls.ask("startCommand", {}, toOptions<ExecOptions, "command">("command", command, options));
+  }
+
+  /** To a command that runs, by its sequence in the journal: `TERM` unless told. */
+  async signalCommand(sequence: number, options: SignalCommandOptions = {}): Promise<CommandSignalled> {
+    const { connection, workspaceId: workspace_id } = this.#calls;
+    return await connection.call("signalCommand", { workspace_id, sequence, signal: options.signal ?? "TERM" });
+  }
+
   /** What ran in it. */
   async logs(options: CallOptions = {}): Promise<Journal> {
     return await this.#calls.ask("logsWorkspace", {}, options);
@@ -192,6 +208,11 @@ export class WorkspaceHandle implements AsyncDisposable {
   /** Opens a terminal that stays open when its clients go. */
   async shell(options: OpenShellOptions = {}): Promise<ShellHandle> {
     return new ShellHandle(this.#calls, await this.#calls.ask("openShell", {}, options));
+  }
+
+  /** The terminals that there are. */
+  async listShells(options: CallOptions = {}): Promise<ShellList> {
+    return await this.#calls.ask("listShells", {}, options);
   }
 
   /** What happened since it was created or last reset. */

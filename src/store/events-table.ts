@@ -39,7 +39,10 @@ function withinBytes(rows: readonly Row[]): readonly Row[] {
   return over < 0 ? rows : rows.slice(0, over);
 }
 
-type EventsTable = Pick<Store, "appendEvent" | "readEvents" | "eventBounds" | "listSessionEvents" | "dropEvents">;
+type EventsTable = Pick<
+  Store,
+  "appendEvent" | "readEvents" | "eventBounds" | "findDeletion" | "listSessionEvents" | "dropEvents"
+>;
 
 /** The log. The newest event is never removed, so that the next sequence, which SQLite takes from it, has never been given before. */
 export function eventsTable(database: Database.Database): EventsTable {
@@ -56,6 +59,12 @@ export function eventsTable(database: Database.Database): EventsTable {
   const bounds = database.prepare(
     "SELECT (SELECT min(sequence) FROM events) AS oldest, (SELECT max(sequence) FROM events) AS newest",
   );
+  const deletionBy = (where: string) =>
+    database.prepare(
+      `SELECT ${COLUMNS} FROM events WHERE ${where} AND kind = 'workspace.deleted' ORDER BY sequence DESC LIMIT 1`,
+    );
+  const deletionById = deletionBy("workspace_id = ?");
+  const deletionByName = deletionBy("json_extract(payload, '$.name') = ?");
   const session = new Map<string, Database.Statement>();
   const endOf = database.prepare("SELECT end_bytes FROM events WHERE sequence = ?");
   const front = database.prepare(
@@ -93,6 +102,10 @@ export function eventsTable(database: Database.Database): EventsTable {
       return { events: (kinds ? rows.filter(({ kind }) => kinds.has(kind)) : rows).map(toEvent), through };
     },
     eventBounds,
+    findDeletion(by) {
+      const row = "name" in by ? deletionByName.get([by.name]) : deletionById.get([by.workspaceId]);
+      return row === undefined ? undefined : (toEvent(row as Row) as EventOf<"workspace.deleted">);
+    },
     listSessionEvents<Kind extends EventKind>(workspaceId: string, kinds: readonly Kind[]) {
       const marks = kinds.map(() => "?").join(", ");
       const list =

@@ -70,13 +70,13 @@ describe("workspaces", () => {
     expect(() => store.updateWorkspace("ws-a", {})).toThrow(expect.objectContaining({ code: "WORKSPACE_NOT_FOUND" }));
   });
 
-  it("are found by a prefix in which nothing is a wildcard, at most two", () => {
+  it("are found by a prefix in which nothing is a wildcard, and no more than asked for", () => {
     const store = open();
     for (const id of ["ws-aa1", "ws-aa2", "ws-aa3", "ws-b1"]) store.insertWorkspace(workspace(id));
-    expect(store.findByPrefix("ws-aa")).toEqual(["ws-aa1", "ws-aa2"]);
-    expect(store.findByPrefix("ws-b")).toEqual(["ws-b1"]);
-    expect(store.findByPrefix("ws-%")).toEqual([]);
-    expect(store.findByPrefix("ws-_")).toEqual([]);
+    expect(store.findByPrefix("ws-aa", 2)).toEqual(["ws-aa1", "ws-aa2"]);
+    expect(store.findByPrefix("ws-b", 2)).toEqual(["ws-b1"]);
+    expect(store.findByPrefix("ws-%", 2)).toEqual([]);
+    expect(store.findByPrefix("ws-_", 2)).toEqual([]);
   });
 
   it("are listed by newest activity, then newest creation, then id", () => {

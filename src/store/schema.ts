@@ -132,6 +132,15 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX events_of_workspace ON events (workspace_id, sequence, kind) WHERE workspace_id IS NOT NULL;
   CREATE INDEX events_of_identity ON events (identity, sequence, kind) WHERE identity IS NOT NULL;
   `,
+  `
+  ALTER TABLE workspaces ADD COLUMN keep TEXT NOT NULL DEFAULT 'false';
+  ALTER TABLE workspaces ADD COLUMN grace_seconds REAL;
+  ALTER TABLE workspaces ADD COLUMN expired TEXT;
+  ALTER TABLE workspaces ADD COLUMN unchanged TEXT NOT NULL DEFAULT 'false';
+  ALTER TABLE shells ADD COLUMN opened_at REAL;
+  CREATE INDEX workspaces_by_name ON workspaces (name) WHERE name IS NOT NULL;
+  CREATE INDEX events_of_deletion ON events (json_extract(payload, '$.name'), sequence) WHERE kind = 'workspace.deleted';
+  `,
 ];
 
 function schemaVersion(database: Database.Database): number {

@@ -22,6 +22,7 @@ const SHELL = recordColumns<StoredShell>({
   rows: { column: "rows" },
   state: { column: "state" },
   exitCode: { column: "exit_code" },
+  openedAt: { column: "opened_at" },
 });
 
 /** A table of records that belong to a workspace, each with a key of its own there. */

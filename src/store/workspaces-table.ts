@@ -16,6 +16,10 @@ const COLUMNS = recordColumns<StoredWorkspace>({
   createdAt: { column: "created_at" },
   lastActivityAt: { column: "last_activity_at" },
   ttlSeconds: { column: "ttl_seconds" },
+  keep: { column: "keep", json: true },
+  graceSeconds: { column: "grace_seconds" },
+  expired: { column: "expired", json: true },
+  unchanged: { column: "unchanged", json: true },
   limits: { column: "limits", json: true },
   ociRuntime: { column: "oci_runtime" },
   idempotencyKey: { column: "idempotency_key" },
@@ -39,6 +43,7 @@ type WorkspacesTable = Pick<
   | "updateWorkspace"
   | "findWorkspace"
   | "findByPrefix"
+  | "findByName"
   | "listWorkspaces"
   | "deleteWorkspace"
   | "resetWorkspace"
@@ -53,8 +58,9 @@ export function workspacesTable(database: Database.Database): WorkspacesTable {
   );
   // A range instead of LIKE: it uses the index, and nothing in the prefix is a wildcard.
   const byPrefix = database.prepare(
-    "SELECT workspace_id FROM workspaces WHERE workspace_id >= ?1 AND substr(workspace_id, 1, length(?1)) = ?1 ORDER BY workspace_id LIMIT 2",
+    "SELECT workspace_id FROM workspaces WHERE workspace_id >= ?1 AND substr(workspace_id, 1, length(?1)) = ?1 ORDER BY workspace_id LIMIT ?2",
   );
+  const byName = database.prepare("SELECT workspace_id FROM workspaces WHERE name = ? ORDER BY workspace_id LIMIT ?");
   const clearSession = SESSION_TABLES.map((table) => database.prepare(`DELETE FROM ${table} WHERE workspace_id = ?`));
   const remove = database.prepare("DELETE FROM workspaces WHERE workspace_id = ?");
 
@@ -77,8 +83,11 @@ export function workspacesTable(database: Database.Database): WorkspacesTable {
       const row = find.get([workspaceId]) as Row | undefined;
       return row && toRecord(row);
     },
-    findByPrefix(prefix) {
-      return (byPrefix.all([prefix]) as { workspace_id: string }[]).map((row) => row.workspace_id);
+    findByPrefix(prefix, limit) {
+      return (byPrefix.all([prefix, limit]) as { workspace_id: string }[]).map((row) => row.workspace_id);
+    },
+    findByName(name, limit) {
+      return (byName.all([name, limit]) as { workspace_id: string }[]).map((row) => row.workspace_id);
     },
     listWorkspaces() {
       return (list.all() as Row[]).map(toRecord);

@@ -85,7 +85,7 @@ function openContext(
       return root;
     },
     async create(more) {
-      const asked = { ttl_seconds: ABANDONED_AFTER_SECONDS, ...more, environment, backend, signal };
+      const asked = { ttl_seconds: ABANDONED_AFTER_SECONDS, grace_seconds: 0, ...more, environment, backend, signal };
       const workspace = await client.createWorkspace(asked);
       created.push(workspace.workspace_id);
       expectMatch("workspace", workspace, { state: "started", environment, backend, network_policy: "off" });

@@ -51,6 +51,8 @@ export async function createWorkspace(
     backend: backend.name,
     networkPolicy,
     ttlSeconds: input.ttl_seconds ?? config.ttl_seconds ?? DEFAULTS.ttl_seconds,
+    keep: input.keep ?? false,
+    graceSeconds: input.grace_seconds ?? null,
     limits,
     ociRuntime: input.oci_runtime ?? null,
     idempotencyKey: input.idempotency_key ?? null,
@@ -77,6 +79,9 @@ type Identity =
   | "resetCount"
   | "generation"
   | "idempotencyKey"
+  | "keep"
+  | "expired"
+  | "unchanged"
   | "doors"
   | "wall";
 
@@ -93,6 +98,9 @@ export function blankWorkspace(deps: Dependencies): Pick<StoredWorkspace, Identi
     resetCount: 0,
     generation: 1,
     idempotencyKey: null,
+    keep: false,
+    expired: null,
+    unchanged: false,
     doors: [],
     wall: null,
   };

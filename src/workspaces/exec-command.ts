@@ -4,7 +4,8 @@ import { onAbort } from "../base/on-abort.ts";
 import type { GuestExit, GuestProcess } from "../guest/process.ts";
 import { DEFAULTS } from "../model/config.ts";
 import { failure } from "../model/error-codes.ts";
-import type { Command, ExecResult } from "../model/exec.ts";
+import { call, way } from "../model/hint.ts";
+import type { Command, ExecResult, JournalEntry } from "../model/exec.ts";
 import { AGENT, WORKSPACE_ROOT } from "../model/names.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-path.ts";
 import { toArgv } from "../model/command-environment.ts";
@@ -12,6 +13,7 @@ import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { networkHint } from "./network-hint.ts";
 import { type CommandOutput, type OutputSink, RunningCommand } from "./running-command.ts";
+import { promptOf } from "./prompt.ts";
 import { sandboxEnvironment } from "./sandbox-environment.ts";
 import { hasAny } from "./secrets.ts";
 
@@ -30,6 +32,34 @@ export interface ExecContext {
   readonly sink?: OutputSink | undefined;
   /** Called once the command has its place in the journal. */
   readonly onSequence?: ((sequence: number) => void) | undefined;
+}
+
+/** A command of its own: nobody waits for it, so it has the longest time that a command can have. */
+const DETACHED_TIMEOUT_SECONDS = 86_400;
+/** A caller that waits has one place among the calls of a workspace; these have none. */
+const MAX_COMMANDS = 256;
+
+/**
+ * Starts a command that goes on without its caller. The journal has it from its start on, and its output when it has ended; the daemon follows it, and the next
+ * daemon after that, until then.
+ */
+export async function startDetached(deps: Dependencies, live: LiveWorkspace, request: ExecRequest): Promise<number> {
+  // SECURITY: what the daemon follows of one workspace is bounded, also without a caller (G-25)
+  if (live.commands.size >= MAX_COMMANDS)
+    throw failure("WORKSPACE_BUSY", `${live.commands.size} commands run in workspace ${live.workspaceId} already`, {
+      hint: [
+        way`Wait for one to end`,
+        way`end one of those that ${call("logsWorkspace", { workspace_id: null })} shows`,
+      ],
+    });
+  const timeout_seconds = request.timeout_seconds ?? DETACHED_TIMEOUT_SECONDS;
+  return await new Promise<number>((onSequence, fail) => {
+    execCommand(deps, live, { ...request, timeout_seconds }, { onSequence }).catch((error: unknown) => {
+      fail(error instanceof Error ? error : new Error(messageOf(error))); // of no effect once it has begun
+      const { workspaceId } = live;
+      deps.log.debug("a command that nobody waits for was lost", { workspaceId, error: String(error) });
+    });
+  });
 }
 
 /** Between TERM and KILL at a time-out. */
@@ -65,7 +95,14 @@ export async function execCommand(
   const running = startCommand(deps, live, sequence, () =>
     guest.spawn({
       argv: toArgv(request.command),
-      env: { ...sandboxEnvironment(live, request.env, request.pty !== undefined), ...secretVariables },
+      env: {
+        ...sandboxEnvironment(
+          live,
+          { ...(request.pty && promptOf(deps.store, live.workspaceId)), ...request.env },
+          request.pty !== undefined,
+        ),
+        ...secretVariables,
+      },
       hasSecrets: hasAny(secretVariables),
       cwd,
       user: AGENT,
@@ -196,6 +233,13 @@ function outcome(exit: GuestExit, output: CommandOutput): Outcome {
     timed_out: exit.timedOut,
     duration_ms: Math.round(exit.durationUs / 10) / 100,
   };
+}
+
+/** The entry of a command that still runs, with what it has printed so far. */
+export function entrySoFar(entry: JournalEntry, running: RunningCommand | undefined, now: number): JournalEntry {
+  if (!running || entry.state !== "running") return entry;
+  const duration_ms = Math.max(0, Math.round((now - entry.started_at) * 1000));
+  return { ...entry, ...outputFields(running.journal), duration_ms };
 }
 
 function outputFields({

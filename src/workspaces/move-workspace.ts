@@ -51,6 +51,8 @@ export async function moveWorkspace(
     backend: backend.name,
     networkPolicy: checkNetworkPolicy(input.network_policy ?? parent.networkPolicy),
     ttlSeconds: input.ttl_seconds ?? parent.ttlSeconds,
+    keep: input.keep ?? parent.keep,
+    graceSeconds: input.grace_seconds ?? parent.graceSeconds,
     limits,
     ociRuntime,
     secrets: [...parent.secrets.filter(({ name }) => !given.secrets.values.has(name)), ...given.records],

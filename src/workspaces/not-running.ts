@@ -8,12 +8,16 @@ export function notRunning({
   workspaceId,
   state,
   stateReason,
-}: Pick<StoredWorkspace, "workspaceId" | "state" | "stateReason">): ClocheError {
+  keep,
+  expired,
+}: Pick<StoredWorkspace, "workspaceId" | "state" | "stateReason" | "keep" | "expired">): ClocheError {
   const start = call("startWorkspace", { workspace_id: workspaceId });
   const reset = call("resetWorkspace", { workspace_id: workspaceId, snapshot: "NAME" });
+  const deletesAt = expired && !keep ? expired.at + expired.graceSeconds : undefined;
+  const deletion = deletesAt === undefined ? "" : `; it is deleted at ${new Date(deletesAt * 1000).toISOString()}`;
   return failure(
     "WORKSPACE_NOT_RUNNING",
-    `Workspace ${workspaceId} is ${state}${stateReason ? `: ${stateReason}` : ""}`,
+    `Workspace ${workspaceId} is ${state}${stateReason ? `: ${stateReason}` : ""}${deletion}`,
     {
       hint:
         state === "failed"

@@ -43,7 +43,13 @@ export async function prepareEnvironment(
     const limits = await chooseLimits({}, config, backend, context);
     await backend.prepare?.(rootfs, limits, context);
   });
-  const create = { environment: name, backend: backend.name, oci_runtime: ociRuntime, ttl_seconds: TTL_SECONDS };
+  const create = {
+    environment: name,
+    backend: backend.name,
+    oci_runtime: ociRuntime,
+    ttl_seconds: TTL_SECONDS,
+    grace_seconds: 0,
+  };
   const { workspace_id: id } = await step("create", () => workspaces.create(create, context));
   try {
     await step("exec", () => expectTrue(deps, workspaces, id, context.signal));

@@ -34,6 +34,8 @@ export async function resetWorkspace(
       wall: live.wall.record,
       state: "started",
       stateReason: null,
+      expired: null,
+      unchanged: false,
       resetCount: stored.resetCount + 1,
       sessionStartedAt: now,
       lastActivityAt: now,

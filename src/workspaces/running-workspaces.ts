@@ -8,6 +8,7 @@ import { notRunning } from "./not-running.ts";
 import { isVisible } from "./present.ts";
 import { adoptWorkspace, takeUpSession } from "./recover.ts";
 import { NO_SECRETS, redactError, type Secrets } from "./secrets.ts";
+import { isActive } from "./services/service-record.ts";
 import type { Services } from "./services/services.ts";
 import { isEmptySession, readSession } from "./session.ts";
 import type { Shells } from "./shells/shells.ts";
@@ -57,9 +58,23 @@ export class RunningWorkspaces {
     return this.#live.has(workspaceId) || this.#adoptions.has(workspaceId);
   }
 
-  isBusy(workspaceId: string): boolean {
+  /** Whether somebody is doing something with it at this moment. */
+  isCalled(workspaceId: string): boolean {
+    return this.#calls.has(workspaceId);
+  }
+
+  /** Whether a command, a service or a shell runs in it, as far as is known without asking the sandbox. */
+  isAtWork(workspaceId: string): boolean {
+    const { store } = this.#deps;
+    if (store.listShells(workspaceId).some(({ state }) => state === "running")) return true;
+    if (store.listServices(workspaceId).some(isActive)) return true;
     const live = this.#live.get(workspaceId);
-    return this.#calls.has(workspaceId) || (live !== undefined && live.commands.size + live.adopted.size > 0);
+    if (live) return live.commands.size + live.adopted.size > 0;
+    // What ran in a sandbox that has still to answer may still run.
+    return (
+      this.#adoptions.has(workspaceId) &&
+      store.listRunningCommands().some(({ workspace_id: one }) => one === workspaceId)
+    );
   }
 
   add(live: LiveWorkspace): void {

@@ -47,6 +47,7 @@ const summarize = (sources: Partial<SummarySources> = {}) =>
   summarizeWorkspace({ store, journal, events }, "ws-a", {
     diff: () => Promise.resolve(diffOf([])),
     services: [],
+    shells: [],
     ...sources,
   });
 

@@ -2,6 +2,7 @@ import { isClocheError } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
 import { CHANGE_STATUSES, type Diff, type DiffEntry } from "../model/files.ts";
 import type { Service } from "../model/service.ts";
+import type { Shell } from "../model/shell.ts";
 import type { Summary } from "../model/summary.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { presentSnapshot } from "./snapshots.ts";
@@ -15,6 +16,7 @@ export interface SummarySources {
   diff(): Promise<Diff | { reason: string }>;
   /** As they are now. */
   services: readonly Pick<Service, "service_name" | "state" | "exit_code">[];
+  shells: readonly Pick<Shell, "shell_id" | "state" | "cwd" | "opened_at">[];
 }
 
 /** What happened in a workspace since it was created or last reset, put together from what is known on this side. */
@@ -33,7 +35,7 @@ export async function summarizeWorkspace(
   const edits = events.session(workspaceId, ["file.written", "patch.applied", "sync.pushed"]);
   const serviceEvents = events.session(workspaceId, ["service.started", "service.ready", "service.ended"]);
   const snapshots = store.listSnapshots(workspaceId);
-  const { services } = sources;
+  const { services, shells } = sources;
   return {
     workspace_id: workspaceId,
     name: stored.name,
@@ -47,6 +49,7 @@ export async function summarizeWorkspace(
       last_command: commands.at(-1) ?? null,
       service_count: services.length,
       running_service_count: services.filter(({ state }) => state === "running").length,
+      shell_count: shells.filter(({ state }) => state === "running").length,
       export_count: exports.length,
       snapshot_count: snapshots.length,
       reset_count: stored.resetCount,
@@ -57,6 +60,9 @@ export async function summarizeWorkspace(
     services: {
       current: services.map(({ service_name, state, exit_code }) => ({ service_name, state, exit_code })),
       recent: serviceEvents.slice(-RECENT.serviceEvents),
+    },
+    shells: {
+      current: shells.map(({ shell_id, state, cwd, opened_at }) => ({ shell_id, state, cwd, opened_at })),
     },
     artifacts: {
       exports: exports.slice(-RECENT.exports).map(({ workspace_path, output_path, artifact_type, time }) => ({

@@ -1,11 +1,12 @@
-import type { ClocheError } from "../base/errors.ts";
+import { isClocheError } from "../base/errors.ts";
+import { readUptime } from "../base/uptime.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
-import { failure } from "../model/error-codes.ts";
 import { WORKSPACE_ID } from "../model/names.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { Workspace, WorkspaceList } from "../model/workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { executionModeOf } from "./execution-mode.ts";
+import { findWorkspace, workspaceNotFound } from "./find-workspace.ts";
 import { isVisible, presentWorkspace } from "./present.ts";
 import type { Services } from "./services/services.ts";
 
@@ -19,26 +20,28 @@ export class WorkspaceRecords {
     this.services = services;
   }
 
-  /** The workspace with that id, or with an id that starts so. */
-  protected find(id: string): StoredWorkspace {
-    const { store } = this.deps;
-    const matches = WORKSPACE_ID.test(id) ? [id] : /^ws-[0-9a-z]*$/.test(id) ? store.findByPrefix(id) : [];
-    const found = matches.flatMap((one) => store.findWorkspace(one) ?? []).filter(isVisible);
-    if (found.length > 1) throw failure("WORKSPACE_AMBIGUOUS", `More than one workspace id starts with "${id}"`);
-    if (!found[0]) throw this.#notFound(id);
-    return found[0];
+  /** The workspace that a word means. */
+  protected find(word: string): StoredWorkspace {
+    return findWorkspace(this.deps.store, word);
   }
 
   /** The id of a workspace that there is, or was and is still told of: one that is gone has to be named in full. */
-  findTold(id: string): string {
-    const isTold = WORKSPACE_ID.test(id) && this.deps.store.readEvents(0, { workspaceId: id }, 1).events.length > 0;
-    return isTold ? id : this.find(id).workspaceId;
+  findTold(word: string): string {
+    const { store } = this.deps;
+    if (WORKSPACE_ID.test(word) && store.readEvents(0, { workspaceId: word }, 1).events.length > 0) return word;
+    try {
+      return this.find(word).workspaceId;
+    } catch (error) {
+      const gone = isClocheError(error) && error.code === "WORKSPACE_NOT_FOUND" && store.findDeletion({ name: word });
+      if (gone && gone.workspace_id !== null) return gone.workspace_id;
+      throw error;
+    }
   }
 
   /** The record of a workspace whose id is known, as it is now. */
   protected get(workspaceId: string): StoredWorkspace {
     const stored = this.deps.store.findWorkspace(workspaceId);
-    if (!stored || !isVisible(stored)) throw this.#notFound(workspaceId);
+    if (!stored || !isVisible(stored)) throw workspaceNotFound(this.deps.store, workspaceId);
     return stored;
   }
 
@@ -58,18 +61,22 @@ export class WorkspaceRecords {
 
   update(
     workspaceId: string,
-    { name, labels, clear_labels: cleared, ttl_seconds: ttl }: Omit<OperationInput<"updateWorkspace">, "workspace_id">,
+    { name, labels, clear_labels: cleared, ...changes }: Omit<OperationInput<"updateWorkspace">, "workspace_id">,
   ): Workspace {
     const stored = this.get(workspaceId);
     const kept = Object.entries({ ...stored.labels, ...labels }).filter(
       ([key]) => !cleared?.includes(key) || key in (labels ?? {}),
     );
     const { store, events, clock } = this.deps;
+    const now = clock.now();
     const next = { name: name === undefined ? stored.name : name, labels: Object.fromEntries(kept) };
+    const { ttl_seconds = stored.ttlSeconds, keep = stored.keep } = changes;
+    // One that was kept has its whole grace again.
+    const isLetGo = stored.keep && !keep;
+    const expired = stored.expired && isLetGo ? { ...stored.expired, at: now, uptime: readUptime() } : stored.expired;
     store.transaction(() => {
-      const ttlSeconds = ttl ?? stored.ttlSeconds;
-      store.updateWorkspace(workspaceId, { ...next, ttlSeconds, lastActivityAt: clock.now() });
-      events.record({ kind: "workspace.updated", workspace_id: workspaceId, ...next });
+      store.updateWorkspace(workspaceId, { ...next, ttlSeconds: ttl_seconds, keep, expired, lastActivityAt: now });
+      events.record({ kind: "workspace.updated", workspace_id: workspaceId, ...next, ttl_seconds, keep });
     });
     return this.status(workspaceId);
   }
@@ -77,19 +84,12 @@ export class WorkspaceRecords {
   #present(stored: StoredWorkspace): Workspace {
     const { total, running } = this.services.counts(stored.workspaceId);
     const commands = this.deps.store.countCommands(stored.workspaceId);
+    const shells = this.deps.store.listShells(stored.workspaceId).filter(({ state }) => state === "running").length;
     return presentWorkspace(stored, executionModeOf(this.deps, stored.backend), {
       commands,
       services: total,
       runningServices: running,
-    });
-  }
-
-  #notFound(id: string): ClocheError {
-    const named = this.deps.store.listWorkspaces().filter((one) => isVisible(one) && one.name === id);
-    return failure("WORKSPACE_NOT_FOUND", `There is no workspace "${id}"`, {
-      ...(named[0] && {
-        hint: `"${id}" is the name of ${named.map(({ workspaceId }) => workspaceId).join(", ")}; give the id`,
-      }),
+      shells,
     });
   }
 }

@@ -1,4 +1,3 @@
-import { isClocheError, messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import type { Door } from "../model/door.ts";
 import { failure } from "../model/error-codes.ts";
@@ -9,21 +8,17 @@ import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
 import { type CreateContext, createWorkspace } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { moveDoors, setDoors } from "./doors.ts";
+import { haltWorkspace, removeWorkspace } from "./end-workspace.ts";
+import { expireWorkspace, sinceNow } from "./expire-workspace.ts";
 import { Expiry } from "./expiry.ts";
 import { forkWorkspace } from "./fork-workspace.ts";
+import { hasChanges } from "./has-changes.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
-import { isVisible } from "./present.ts";
+import { isStopped, isVisible } from "./present.ts";
 import { moveWorkspace } from "./move-workspace.ts";
 import { resetWorkspace } from "./reset-workspace.ts";
 import { RunningWorkspaces } from "./running-workspaces.ts";
-import {
-  getBackend,
-  haltSandbox,
-  removeSandboxes,
-  requireRemovable,
-  sandboxDirectory,
-  startSandbox,
-} from "./sandbox.ts";
+import { getBackend, haltSandbox, removeSandboxes, sandboxDirectory, startSandbox } from "./sandbox.ts";
 import type { Services } from "./services/services.ts";
 import type { Shells } from "./shells/shells.ts";
 import { BASELINE } from "./snapshots.ts";
@@ -39,19 +34,18 @@ type ForkContext = CallContext & { readonly withDoors?: boolean | undefined };
 export class Workspaces extends WorkspaceRecords {
   /** What must not overlap on one workspace. */
   readonly turns = new Turns();
+  readonly #shells: Shells;
   readonly #running: RunningWorkspaces;
   readonly #expiry: Expiry;
 
   constructor(deps: Dependencies, services: Services, shells: Shells) {
     super(deps, services);
+    this.#shells = shells;
     this.#running = new RunningWorkspaces(deps, services, shells);
     this.#expiry = new Expiry({
       now: () => deps.clock.now(),
-      list: () => deps.store.listWorkspaces().filter(isVisible),
-      isBusy: (workspaceId) => this.#running.isBusy(workspaceId),
-      expire: async (workspaceId) => {
-        await this.#remove(workspaceId, { expired: true });
-      },
+      list: () => this.#visible(),
+      expire: (workspaceId) => this.#expire(workspaceId),
       log: deps.log,
     });
   }
@@ -119,18 +113,16 @@ export class Workspaces extends WorkspaceRecords {
   /** Ends what runs; `/workspace` stays. */
   async stop(workspaceId: string): Promise<Workspace> {
     return await this.turns.take(workspaceId, async () => {
-      const { state } = this.get(workspaceId);
-      if (state === "stopped") return this.status(workspaceId);
+      const stored = this.get(workspaceId);
+      if (isStopped(stored)) return this.status(workspaceId);
+      const unchanged = !(await hasChanges(this.deps, stored, this.#running.find(workspaceId)));
       const { store, events, clock } = this.deps;
       store.transaction(() => {
-        store.updateWorkspace(workspaceId, { state: "stopped", stateReason: null, lastActivityAt: clock.now() });
+        const lastActivityAt = clock.now();
+        store.updateWorkspace(workspaceId, { state: "stopped", stateReason: null, unchanged, lastActivityAt });
         events.record({ kind: "workspace.stopped", workspace_id: workspaceId });
       });
-      await this.#running.letGo(workspaceId, "the workspace was stopped");
-      await haltSandbox(this.deps, this.get(workspaceId)); // also one that does not answer
-      await this.#running.endSession(workspaceId, "stopped");
-      await moveDoors(this.deps, this.get(workspaceId), undefined);
-      this.deps.store.updateWorkspace(workspaceId, { wall: null });
+      await haltWorkspace(this.deps, this.#running, stored, "the workspace was stopped");
       return this.status(workspaceId);
     });
   }
@@ -144,8 +136,14 @@ export class Workspaces extends WorkspaceRecords {
       const live = await startSandbox(this.deps, stored, context);
       const { store, events, clock } = this.deps;
       store.transaction(() => {
-        const wall = live.wall.record;
-        store.updateWorkspace(workspaceId, { state: "started", stateReason: null, wall, lastActivityAt: clock.now() });
+        store.updateWorkspace(workspaceId, {
+          state: "started",
+          stateReason: null,
+          expired: null,
+          unchanged: false,
+          wall: live.wall.record,
+          lastActivityAt: clock.now(),
+        });
         events.record({ kind: "workspace.started", workspace_id: workspaceId });
       });
       await this.#moveDoors(live);
@@ -169,8 +167,7 @@ export class Workspaces extends WorkspaceRecords {
   async inspect<Result>(workspaceId: string, look: (live: LiveWorkspace) => Promise<Result>): Promise<Result> {
     return await this.turns.take(workspaceId, async () => {
       const stored = this.get(workspaceId);
-      if (stored.state !== "stopped")
-        throw failure("WORKSPACE_NOT_STOPPED", `Workspace ${workspaceId} is ${stored.state}`);
+      if (!isStopped(stored)) throw failure("WORKSPACE_NOT_STOPPED", `Workspace ${workspaceId} is ${stored.state}`);
       const secrets = this.#running.secretsOf(workspaceId);
       const live = await startSandbox(this.deps, stored, { secrets, onLost: () => undefined });
       try {
@@ -188,8 +185,14 @@ export class Workspaces extends WorkspaceRecords {
     return { workspace_id: workspaceId, deleted: true };
   }
 
+  override update(workspaceId: string, changes: Omit<OperationInput<"updateWorkspace">, "workspace_id">): Workspace {
+    const updated = super.update(workspaceId, changes);
+    this.#expiry.schedule(); // its time may have become shorter
+    return updated;
+  }
+
   /**
-   * The one way to act on a workspace by an id, or by the start of one: found once, it does not expire while the call goes on. What its operation's row says is
+   * The one way to act on a workspace by its id, its name, or the start of its id: found once, it does not expire while the call goes on. What its operation's row says is
    * seen to here: whether the sandbox has to answer first, and whether it counts as activity when it is done.
    */
   async act<Result>(
@@ -272,12 +275,15 @@ export class Workspaces extends WorkspaceRecords {
     const { workspaceId } = stored;
     try {
       if (!isVisible(stored)) {
-        await this.#remove(workspaceId);
+        await this.#remove(workspaceId, stored.stateReason === "expired" ? "expired" : "asked");
         return;
       }
       await removeSandboxes(this.deps, stored, stored.generation);
       if (stored.doors.length === 0) await this.deps.gates.end(workspaceId);
-      if (stored.state === "stopped") await haltSandbox(this.deps, stored);
+      if (isStopped(stored)) {
+        await haltSandbox(this.deps, stored);
+        await this.#running.endSession(workspaceId, "stopped");
+      }
       if (stored.state !== "started") return;
       const directory = sandboxDirectory(this.deps.home, stored);
       const wall = stored.wall && (await getBackend(this.deps, stored.backend).adopt(directory, stored.wall));
@@ -294,44 +300,31 @@ export class Workspaces extends WorkspaceRecords {
   }
 
   /** False when somebody else has removed it. */
-  async #remove(workspaceId: string, { expired = false } = {}): Promise<boolean> {
+  async #remove(workspaceId: string, because: "asked" | "expired" = "asked"): Promise<boolean> {
     return await this.turns.take(workspaceId, async () => {
       const stored = this.deps.store.findWorkspace(workspaceId);
-      if (!stored) return false;
-      if (isVisible(stored)) await requireRemovable(this.deps, stored);
-      const { store, events } = this.deps;
-      try {
-        store.transaction(() => {
-          store.updateWorkspace(workspaceId, { state: "deleting" });
-          if (!expired) return;
-          events.record({ kind: "workspace.expired", workspace_id: workspaceId, ttl_seconds: stored.ttlSeconds });
-        });
-      } catch (error) {
-        // What is deleted may be what fills the disk: its files go first then, its record when there is room again.
-        if (!isClocheError(error) || error.code !== "DISK_FULL") throw error;
-      }
-      await this.#running.letGo(workspaceId, "the workspace was deleted", { discard: true });
-      this.#running.forgetSecrets(workspaceId);
-      try {
-        await removeSandboxes(this.deps, stored);
-      } catch (error) {
-        // Shown again, so that it can be deleted again.
-        const reason = `it could not be removed: ${messageOf(error)}`;
-        store.transaction(() => {
-          store.updateWorkspace(workspaceId, { state: "failed", stateReason: reason });
-          events.record({ kind: "workspace.failed", workspace_id: workspaceId, reason });
-        });
-        throw error;
-      }
-      store.transaction(() => {
-        store.deleteWorkspace(workspaceId);
-        // One that never came to be was told of to nobody.
-        if (stored.state !== "creating") events.record({ kind: "workspace.deleted", workspace_id: workspaceId });
-      });
-      events.forget(workspaceId);
-      await this.deps.layers.prune();
-      this.deps.workChanged();
-      return true;
+      if (stored) await removeWorkspace(this.deps, this.#running, stored, because);
+      return stored !== undefined;
     });
+  }
+
+  async #expire(workspaceId: string): Promise<"busy" | "done"> {
+    // Nobody waits here for a turn that a long call has.
+    if (this.#running.isCalled(workspaceId)) return "busy";
+    const parts = { running: this.#running, shells: this.#shells };
+    return await this.turns.take(workspaceId, () => expireWorkspace(this.deps, parts, workspaceId));
+  }
+
+  /** All that users see; by a clock that was set back, nothing of it has happened later than now. */
+  #visible(): StoredWorkspace[] {
+    const { store, clock } = this.deps;
+    return store
+      .listWorkspaces()
+      .filter(isVisible)
+      .map((stored) => {
+        const fields = sinceNow(stored, clock.now());
+        if (fields) store.updateWorkspace(stored.workspaceId, fields);
+        return { ...stored, ...fields };
+      });
   }
 }

@@ -347,7 +347,7 @@ describe("time to live", () => {
       // Longer than the CLI takes to come to its command, on a machine that is busy.
       const busy = await create(4);
       const { expires_at, last_activity_at } = await at.sdk.statusWorkspace(busy);
-      expect(expires_at - last_activity_at).toBeCloseTo(4);
+      expect(Number(expires_at) - last_activity_at).toBeCloseTo(4);
       const command = new Call(at, ["workspace", "exec", busy, "--", "sh", "-c", "echo ready; sleep 5; echo whole"]);
       await command.printed("ready");
       await eventually(async () => expect(await ids()).toEqual([busy]));

@@ -336,7 +336,7 @@ describe("stop, start, disk", () => {
 describe("the end of a workspace", () => {
   it("does not come while a command, an export or a service's start is under way, and comes when all is quiet", async () => {
     // Longer than any way from one call to the next takes, on a machine that is busy.
-    const id = await create({ ttl_seconds: 3 });
+    const id = await create({ ttl_seconds: 3, grace_seconds: 0 });
     expect((await at.sdk.execWorkspace(id, { command: "sleep 4; echo over" })).stdout).toBe("over\n");
     await sh(id, "true"); // its end was activity
     await expect(
@@ -345,6 +345,7 @@ describe("the end of a workspace", () => {
         readiness: { type: "file", path: "ready" },
       }),
     ).resolves.toMatchObject({ state: "running" });
+    await at.sdk.stopService(id, "slow");
     await eventually(async () =>
       expect((await at.sdk.listWorkspaces()).workspaces.map((one) => one.workspace_id)).not.toContain(id),
     );

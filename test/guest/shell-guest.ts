@@ -4,6 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
 import type { Wall } from "../../src/contracts/backend.ts";
 import type { StoredShell } from "../../src/contracts/store.ts";
 import { GuestClient } from "../../src/guest/client.ts";
@@ -37,6 +39,8 @@ export class ShellGuest implements AsyncDisposable {
   readonly deps: Dependencies = {
     store: memoryStore(this.records),
     events: new ToldEvents(),
+    clock: systemClock,
+    log: silentLog,
   } as unknown as Dependencies;
   readonly shells = new Shells(this.deps);
   readonly #clients: GuestClient[] = [];
@@ -108,6 +112,8 @@ const memoryStore = (records: Map<string, StoredShell>) => ({
   putShell: (_: string, shell: StoredShell) => void records.set(shell.shellId, shell),
   findShell: (_: string, shellId: string) => records.get(shellId),
   listShells: () => [...records.values()],
+  findWorkspace: () => undefined,
+  updateWorkspace: () => undefined,
   deleteShell: (_: string, shellId: string) => void records.delete(shellId),
   transaction: <Result>(body: () => Result): Result => body(),
 });

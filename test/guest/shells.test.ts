@@ -3,6 +3,9 @@ import type { ShellOutput } from "../../src/model/shell.ts";
 import type { LiveWorkspace } from "../../src/workspaces/live-workspace.ts";
 import { ShellGuest } from "./shell-guest.ts";
 
+/** Of a workspace without a name. */
+const PROMPT = "ws-test $";
+
 let guest: ShellGuest;
 let live: LiveWorkspace;
 const SECRET = "pa55-the-secret-word";
@@ -64,6 +67,7 @@ describe("a shell", () => {
       cols: 80,
       rows: 24,
       exit_code: null,
+      opened_at: expect.any(Number) as unknown,
     });
     const id = shell.shell_id;
     await write(id, "WORD=kiwi");
@@ -85,7 +89,7 @@ describe("a shell", () => {
   it("shows no text twice: what is typed after the opening comes after the prompt", async () => {
     const id = await open();
     await write(id, "true");
-    expect(await linesUntil(id, "$ true", "$")).toEqual(["$ true", "$"]);
+    expect(await linesUntil(id, `${PROMPT} true`, PROMPT)).toEqual([`${PROMPT} true`, PROMPT]);
   });
 
   it("is refused in a folder that is not there or outside, and leaves no record", async () => {
@@ -112,7 +116,7 @@ describe("a shell", () => {
     const again = await read(id, { cursor: prompt });
     expect(again).toMatchObject({ cursor: prompt, output: "", truncated: false });
     const plain = await read(id, { plain: true, cursor: prompt - 20 });
-    expect(lines(plain.output).slice(-2)).toEqual(["flood-2", "$"]);
+    expect(lines(plain.output).slice(-2)).toEqual(["flood-2", PROMPT]);
   });
 
   it("never cuts a character, and holds back one that is not complete", async () => {
@@ -135,18 +139,18 @@ describe("a shell", () => {
   it("is rendered as a person sees it", async () => {
     const id = await open({ cols: 40, rows: 10 });
     await write(id, String.raw`printf 'one\rtwo\n\033[31mred\033[0m\nabX\bc\n日本語\n'; printf '%060d\n' 7`);
-    const plain = await readUntil(id, (output) => output.endsWith("7\n$"), { plain: true });
+    const plain = await readUntil(id, (output) => output.endsWith(`7\n${PROMPT}`), { plain: true });
     expect(lines(plain.output)).toEqual(
       expect.arrayContaining(["two", "red", "abc", "日本語", `${"0".repeat(59)}7`]) as unknown,
     );
     expect(plain.output).not.toContain("\u001b");
     expect(plain.next_cursor).toBe((await read(id)).next_cursor);
     await write(id, "clear; echo clean-$((2+3))");
-    const cleared = await readUntil(id, (output) => output.endsWith("clean-5\n$"), {
+    const cleared = await readUntil(id, (output) => output.endsWith(`clean-5\n${PROMPT}`), {
       plain: true,
       cursor: plain.next_cursor,
     });
-    expect(lines(cleared.output)).toEqual(["clean-5", "$"]);
+    expect(lines(cleared.output)).toEqual(["clean-5", PROMPT]);
   });
 
   it("shows the screen of a full-screen program, and what was there before when it ends", async () => {
@@ -154,7 +158,7 @@ describe("a shell", () => {
     await write(id, "seq 1 100 | less");
     expect(await linesUntil(id, "7", ":")).toEqual(["1", "2", "3", "4", "5", "6", "7", ":"]);
     await write(id, "q", false);
-    expect(await linesUntil(id, "$")).toEqual(["$ seq 1 100 | less", "$"]);
+    expect(await linesUntil(id, PROMPT)).toEqual([`${PROMPT} seq 1 100 | less`, PROMPT]);
   });
 
   it("is idle when nothing came for so long, also when it was silent at first", async () => {
@@ -176,11 +180,11 @@ describe("a shell", () => {
   it("has the size it is told", async () => {
     const id = await open({ cols: 91, rows: 33 });
     await write(id, "stty size");
-    expect(await linesUntil(id, "33 91", "$")).toContain("33 91");
+    expect(await linesUntil(id, "33 91", PROMPT)).toContain("33 91");
     const resized = await guest.shells.resize(live, { workspace_id, shell_id: id, cols: 100, rows: 40 });
     expect(resized).toMatchObject({ cols: 100, rows: 40, state: "running" });
     await write(id, "stty size");
-    expect(await linesUntil(id, "40 100", "$")).toContain("40 100");
+    expect(await linesUntil(id, "40 100", PROMPT)).toContain("40 100");
   });
 
   it("gets signals: INT ends the foreground job, HUP, TERM and KILL go to all of it", async () => {
@@ -240,7 +244,7 @@ describe("a shell", () => {
     expect(guest.records.has(id)).toBe(false);
     const other = await open();
     await write(other, "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c 'sleep 432[12]'");
-    expect(await linesUntil(other, "0", "$")).toContain("0");
+    expect(await linesUntil(other, "0", PROMPT)).toContain("0");
   });
 
   it("closed while somebody waits for it is not found", async () => {
@@ -287,7 +291,7 @@ describe("secrets in a shell", () => {
   it("are found in plain text although colours split them", async () => {
     const id = await open({ secret_env: { TOKEN: "MINE" } });
     await write(id, String.raw`printf '%s\033[31m%s\033[0m\n' ${"$"}{MINE:0:9} ${"$"}{MINE:9}`);
-    expect(await linesUntil(id, "[REDACTED]", "$")).toContain("[REDACTED]");
+    expect(await linesUntil(id, "[REDACTED]", PROMPT)).toContain("[REDACTED]");
   });
 });
 
@@ -315,6 +319,7 @@ describe("many", () => {
       rows: 1,
       state: "running",
       exitCode: null,
+      openedAt: null,
     });
     await guest.shells.adopt(other);
     expect(guest.records.has("sh-gone0000")).toBe(false);

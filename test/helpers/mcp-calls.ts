@@ -42,6 +42,7 @@ export function everyToolCall(id: string): [ToolName, object][] {
     ["service_logs", { workspace_id: id, service_name: "web" }],
     ["service_stop", { workspace_id: id, service_name: "web" }],
     ["shell_open", { workspace_id: id }],
+    ["shell_list", { workspace_id: id }],
     ["shell_write", { ...shell, input: "echo $((20+1))" }],
     ["shell_read", { ...shell, plain: true, wait_for_idle_ms: 300 }],
     ["shell_resize", { ...shell, cols: 90, rows: 20 }],

@@ -15,6 +15,10 @@ export const workspace = (id: string, fields: Partial<StoredWorkspace> = {}): St
   createdAt: 100.25,
   lastActivityAt: 100.25,
   ttlSeconds: 3600,
+  keep: false,
+  graceSeconds: null,
+  expired: null,
+  unchanged: false,
   limits: { vcpuCount: 1, memMib: 2048, pids: 512, diskMib: undefined },
   ociRuntime: null,
   idempotencyKey: null,
@@ -76,6 +80,7 @@ export const shell = (id: string, fields: Partial<StoredShell> = {}): StoredShel
   rows: 30,
   state: "running",
   exitCode: null,
+  openedAt: 3.5,
   ...fields,
 });
 

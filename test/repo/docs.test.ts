@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { messageOf } from "../../src/base/errors.ts";
 import { GLOBAL_OPTIONS } from "../../src/cli/arguments/option-spec.ts";
-import { parseArguments, splitAtDashes } from "../../src/cli/arguments/parse-arguments.ts";
+import { splitAtDashes } from "../../src/cli/arguments/command-start.ts";
+import { parseArguments } from "../../src/cli/arguments/parse-arguments.ts";
 import { COMMAND_TREE } from "../../src/cli/registry.ts";
 import { resolveCommand } from "../../src/cli/resolve-command.ts";
 import { defaultHint, ERROR_CODES, type ErrorCode } from "../../src/model/error-codes.ts";
@@ -171,7 +172,7 @@ describe("commands", () => {
     expect(await check("cloche doctor > it nonsense", true)).toHaveLength(1);
     expect(await check("cloche nonsense", true)).toHaveLength(1);
     expect(await check("X=1 npx cloche workspace list --nonsense", true)).toHaveLength(1);
-    expect(await check("echo $(cloche workspace delete)", true)).toHaveLength(1);
+    expect(await check("echo $(cloche workspace status)", true)).toHaveLength(1);
     expect(await check("cloche workspace exec", false)).toEqual([]);
     expect(await check("cloche workspace create --seed-path", false)).toEqual([]);
     expect(await check("cloche workspace nonsense", false)).toHaveLength(1);

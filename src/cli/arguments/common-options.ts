@@ -1,11 +1,11 @@
 import { NETWORK_POLICIES, OFFERED_NETWORK_POLICIES } from "../../model/vocabulary.ts";
 import type { OptionSpec, PositionalSpec } from "./option-spec.ts";
-import { parseCount, parseSecretEnv, parseSeconds } from "./option-values.ts";
+import { parseCount, parseSecretEnv, parseSeconds, parseVariable } from "./option-values.ts";
 
 /** Options and positionals that several commands share, so that one name means one thing. */
 export const WORKSPACE: PositionalSpec = {
   name: "ID",
-  description: "The workspace's id, or the first characters of it",
+  description: "The workspace's id, its name, or the first characters of its id",
   completes: "workspace",
 };
 
@@ -57,6 +57,27 @@ export const TTY = {
   type: "boolean",
   short: "t",
   description: "Give the command a terminal, for a shell or an editor",
+} as const satisfies OptionSpec;
+
+export const INTERACTIVE = {
+  type: "boolean",
+  short: "i",
+  description: "Pass standard input on, also what is typed (piped input and --tty do so anyway)",
+} as const satisfies OptionSpec;
+
+export const CWD = {
+  type: "string",
+  value: "PATH",
+  description: "The folder under /workspace to run it in",
+} as const satisfies OptionSpec;
+
+export const ENV = {
+  type: "string",
+  short: "e",
+  value: "NAME[=VALUE]",
+  description: "Set a variable of the command; without a value, as it is here",
+  multiple: true,
+  parse: parseVariable,
 } as const satisfies OptionSpec;
 
 export const VCPU_COUNT = {

@@ -1,6 +1,6 @@
 /** What a completion offers for a value. */
 export type Completes =
-  "workspace" | "service" | "snapshot" | "environment" | "backend" | "host-path" | "command-words";
+  "workspace" | "service" | "snapshot" | "shell" | "environment" | "backend" | "host-path" | "command-words";
 
 export interface OptionSpec {
   readonly type: "string" | "boolean";

@@ -76,6 +76,21 @@ export function parseSecretEnv(text: string): Pair {
   return { name: checkSecretName(name), value: checkSecretName(value) };
 }
 
+export interface Variable {
+  readonly name: string;
+  /** Undefined: as it is here. */
+  readonly value: string | undefined;
+}
+
+/** `NAME=VALUE`, or `NAME` for the value that it has here. */
+export function parseVariable(text: string): Variable {
+  const at = text.indexOf("=");
+  const name = at === -1 ? text : text.slice(0, at);
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+    throw new BadValue("a variable's name is letters, digits or '_', and does not start with a digit");
+  return { name, value: at === -1 ? undefined : text.slice(at + 1) };
+}
+
 function checkSecretName(name: string): string {
   if (!SECRET_NAME.test(name))
     throw new BadValue("a name is 1 to 64 letters, digits or '_', and does not start with a digit");

@@ -42,8 +42,11 @@ describe("parseArguments()", () => {
     expect(parsed).toMatchObject({ positionals: { ID: "x", PATH: "y" }, json: true, verbose: false });
   });
 
-  it("takes the last of an option that is given twice", () => {
-    expect(parseArguments(plain, ["x", "--colour", "red", "--colour", "green"]).values["colour"]).toBe("green");
+  it("refuses an option of one value that is given twice, and takes a flag as often as it comes", () => {
+    const refused = refusal(plain, "x", "--colour", "red", "--colour", "green");
+    expect(refused).toMatchObject({ message: "--colour was given more than once" });
+    expect(refusal(plain, "x", "--hidden=1", "--hidden=2").message).not.toContain("2");
+    expect(parseArguments(plain, ["x", "-l", "--loud", "-v", "-v"]).values["loud"]).toBe(true);
   });
 
   it("passes the words after -- on as they are", () => {
@@ -91,8 +94,42 @@ describe("parseArguments()", () => {
     }
   });
 
-  it("tells where a command goes when the dashes are missing", () => {
-    for (const args of [["a"], ["a", "--"], ["a", "ls"], ["a", "ls", "-l"]])
-      expect(refusal(running, ...args).hint).toContain("after `--`");
+  it("tells where a command goes when there is none", () => {
+    for (const args of [["a"], ["a", "--"]]) expect(refusal(running, ...args).hint).toContain("after `--`");
+  });
+
+  it("takes all from the first word on that is not ours for the command, also without --", () => {
+    const commandOf = (...args: string[]) => parseArguments(running, args);
+    expect(commandOf("a", "ls", "-l", "--json")).toMatchObject({ command: ["ls", "-l", "--json"], json: false });
+    expect(commandOf("--json", "a", "-v", "ls", "--help")).toMatchObject({
+      command: ["ls", "--help"],
+      positionals: { ID: "a" },
+      json: true,
+      verbose: true,
+      help: false,
+    });
+    expect(commandOf("a", "git", "log", "--", "x").command).toEqual(["git", "log", "--", "x"]);
+    expect(commandOf("a", "--", "git", "log", "--", "x").command).toEqual(["git", "log", "--", "x"]);
+    expect(refusal(running, "a", "--nope", "ls").message).toBe("Unknown option --nope");
+  });
+
+  it("tells a first word that may be ours from the command", () => {
+    const environment = { name: "ENVIRONMENT", description: "", optional: true };
+    const shape: CommandShape = { ...running, positionals: [environment], isOwnWord: (word) => word === "host" };
+    const parts = (...args: string[]) => {
+      const { positionals, command } = parseArguments(shape, args);
+      return [positionals["ENVIRONMENT"], ...command];
+    };
+    expect(parts("npm", "test")).toEqual([undefined, "npm", "test"]);
+    expect(parts("npm", "run", "x", "--", "-y")).toEqual([undefined, "npm", "run", "x", "--", "-y"]);
+    expect(parts("host", "npm", "test")).toEqual(["host", "npm", "test"]);
+    expect(parts("host", "--", "npm", "test")).toEqual(["host", "npm", "test"]);
+    expect(parts("--", "host", "-a")).toEqual([undefined, "host", "-a"]);
+    // As it always was: what stands alone before `--` is the environment, whatever it looks like.
+    expect(parts("debain", "--", "npm")).toEqual(["debain", "npm"]);
+    expect(refusal(shape, "host")).toMatchObject({
+      message: 'No command given: "host" is taken for ENVIRONMENT',
+      hint: expect.stringContaining("`cloche go -- host`") as string,
+    });
   });
 });

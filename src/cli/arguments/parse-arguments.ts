@@ -1,5 +1,5 @@
-import { parseArgs } from "node:util";
 import { BadValue } from "./bad-value.ts";
+import { splitAtCommand, tokensOf } from "./command-start.ts";
 import type { CommandShape } from "../command.ts";
 import { GLOBAL_OPTIONS, type OptionSpec, type OptionSpecs, type PositionalSpec } from "./option-spec.ts";
 import { findSimilar } from "./suggest.ts";
@@ -13,37 +13,27 @@ export interface ParsedArguments {
   /** By the name in the definition. */
   readonly positionals: Readonly<Record<string, string>>;
   readonly words: readonly string[];
-  /** The words after `--`, where the command takes them. */
+  /** The words of the command to run, where the command takes one. */
   readonly command: readonly string[];
-}
-
-/** What comes before the first `--` is ours; what comes after belongs to the command that runs in the sandbox. */
-export function splitAtDashes(args: readonly string[]): { own: string[]; after: string[] | undefined } {
-  const at = args.indexOf("--");
-  return at === -1 ? { own: [...args], after: undefined } : { own: args.slice(0, at), after: args.slice(at + 1) };
 }
 
 /** Checks the words against the command's table. Throws USAGE for whatever does not fit. */
 export function parseArguments(command: CommandShape, args: readonly string[]): ParsedArguments {
   const specs: OptionSpecs = { ...command.options, ...GLOBAL_OPTIONS };
-  const { own, after } = splitAtDashes(args);
-  const { tokens } = parseArgs({
-    args: own,
-    options: toNodeOptions(specs),
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-
+  const { own, after } = splitAtCommand(command, specs, args);
   const given = new Map<string, unknown[]>();
   const words: string[] = [];
-  for (const token of tokens) {
+  for (const token of tokensOf(specs, own)) {
     if (token.kind === "positional") words.push(token.value);
     if (token.kind !== "option") continue;
     const spec = Object.hasOwn(specs, token.name) ? specs[token.name] : undefined;
     if (spec === undefined) throw unknownFlag(command, token.rawName, { specs, dashes: after !== undefined });
     const value = checkValue(command.words, token.rawName, { spec, specs, token });
-    given.set(token.name, spec.multiple ? [...(given.get(token.name) ?? []), value] : [value]);
+    const before = given.get(token.name) ?? [];
+    // Whoever gives two values means both, and one of them would be lost.
+    if (before.length > 0 && spec.type === "string" && !spec.multiple)
+      throw usageError(command.words, `${token.rawName} was given more than once`, "It takes one value.");
+    given.set(token.name, spec.multiple ? [...before, value] : [value]);
   }
   const flag = (name: string) => given.has(name);
   const common = { json: flag("json"), verbose: flag("verbose"), help: flag("help") };
@@ -53,7 +43,10 @@ export function parseArguments(command: CommandShape, args: readonly string[]): 
   if (!command.takesCommand) words.push(...(after ?? []));
   const positionals = assignPositionals(command, words);
   if (command.takesCommand && (after === undefined || after.length === 0)) {
-    throw usageError(command.words, "No command given", AFTER_DASHES);
+    const [word] = words;
+    // `cloche run host`: there is a program of that name too.
+    const taken = word !== undefined && command.isOwnWord?.(word) ? ownWord(command, word) : undefined;
+    throw usageError(command.words, `No command given${taken?.message ?? ""}`, taken?.advice ?? AFTER_DASHES);
   }
   return {
     ...common,
@@ -62,15 +55,6 @@ export function parseArguments(command: CommandShape, args: readonly string[]): 
     words,
     command: command.takesCommand ? (after ?? []) : [],
   };
-}
-
-function toNodeOptions(specs: OptionSpecs) {
-  return Object.fromEntries(
-    Object.entries(specs).map(([name, { type, short }]) => [
-      name,
-      { type, multiple: true, ...(short !== undefined && { short }) },
-    ]),
-  );
 }
 
 interface OptionToken {
@@ -127,6 +111,11 @@ function unknownFlag(command: CommandShape, flag: string, { specs, dashes }: { s
     : unknownName(command.words, `Unknown option ${flag}`, flag, names);
 }
 
+const ownWord = ({ words, positionals: [spec] }: CommandShape, word: string) => ({
+  message: `: "${word}" is taken for ${spec?.name ?? "an argument"}`,
+  advice: `A program of that name runs with \`${["cloche", ...words, "--", word].join(" ")}\`.`,
+});
+
 const AFTER_DASHES = "Put the command and its arguments after `--`.";
 
 function assignPositionals(command: CommandShape, words: readonly string[]): Record<string, string> {
@@ -160,9 +149,11 @@ function assignPositionals(command: CommandShape, words: readonly string[]): Rec
 function whereToLook({ completes }: PositionalSpec, workspace = "ID"): string | undefined {
   switch (completes) {
     case "workspace":
-      return "`cloche workspace list` shows the ids.";
+      return "`cloche workspace list` shows the ids and names.";
     case "environment":
       return "`cloche env list` shows the names.";
+    case "shell":
+      return `\`cloche workspace shell list ${workspace}\` shows the ids.`;
     case "service":
     case "snapshot":
       return `\`cloche workspace ${completes} list ${workspace}\` shows the names.`;
@@ -177,7 +168,7 @@ function collectValues(command: CommandShape, given: ReadonlyMap<string, readonl
       const values = given.get(name);
       if (values === undefined && spec.required) throw usageError(command.words, `Missing --${name}`);
       if (spec.type === "boolean") return [name, values !== undefined];
-      return [name, spec.multiple ? (values ?? []) : values?.at(-1)];
+      return [name, spec.multiple ? (values ?? []) : values?.[0]];
     }),
   );
 }

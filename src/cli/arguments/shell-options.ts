@@ -2,7 +2,11 @@ import { BadValue } from "./bad-value.ts";
 import type { OptionSpec, PositionalSpec } from "./option-spec.ts";
 
 /** Options and positionals of the commands about shells. */
-export const SHELL: PositionalSpec = { name: "SHELL", description: "The shell's id, as `shell open` prints it" };
+export const SHELL: PositionalSpec = {
+  name: "SHELL",
+  description: "The shell's id, as `shell list` shows it",
+  completes: "shell",
+};
 
 const MAX_SIZE = 1000;
 

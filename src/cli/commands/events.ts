@@ -1,3 +1,4 @@
+import { isClocheError } from "../../base/errors.ts";
 import { type ClocheEvent, EVENT_KINDS, type EventKind } from "../../model/event.ts";
 import type { Cloche } from "../../sdk/cloche.ts";
 import type { WatchOptions } from "../../sdk/options.ts";
@@ -45,21 +46,30 @@ export const command = defineCommand({
   async run(context) {
     const { follow, since, kind: kinds } = context.values;
     const about = context.optionalArgument("ID|IDENTITY");
+    const client = await context.connect();
     const options: WatchOptions = {
       follow,
       since,
       ...(kinds.length > 0 && { kinds }),
-      ...(about !== undefined && named(about)),
+      ...(about !== undefined && (await named(client, about))),
     };
-    const client = await context.connect();
     if (follow) await showAsTheyCome(context, client, options);
     else await showAll(context, client, options);
     return 0;
   },
 });
 
-const named = (about: string): WatchOptions =>
-  about.startsWith("ws-") ? { workspace_id: about } : { identity: about };
+/** A name of a workspace that there is or was; of none, it is that of a run. */
+async function named(client: Cloche, about: string): Promise<WatchOptions> {
+  if (about.startsWith("ws-")) return { workspace_id: about };
+  try {
+    return { workspace_id: (await client.statusWorkspace(about)).workspace_id };
+  } catch (error) {
+    if (!isClocheError(error) || error.code !== "WORKSPACE_NOT_FOUND") throw error;
+    const gone = error.details?.["workspace_id"];
+    return typeof gone === "string" ? { workspace_id: gone } : { identity: about };
+  }
+}
 
 async function showAll(context: Context, client: Cloche, options: WatchOptions): Promise<void> {
   const events: ClocheEvent[] = [];

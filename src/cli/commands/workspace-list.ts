@@ -1,8 +1,9 @@
 import type { Workspace } from "../../model/workspace.ts";
 import { defineCommand } from "../command.ts";
-import { formatAge, formatUntil } from "../output/duration.ts";
+import { formatAge } from "../output/duration.ts";
 import { escapeName } from "../output/escape.ts";
 import { formatTable, type Layout } from "../output/table.ts";
+import { formatEnd } from "../results/workspace-details.ts";
 
 /** Those that fit into 80 columns with an ordinary name; the rest is in `cloche workspace status`. */
 const HEADER = ["ID", "NAME", "STATE", "ENVIRONMENT", "BACKEND", "AGE", "EXPIRES"] as const;
@@ -10,14 +11,25 @@ const HEADER = ["ID", "NAME", "STATE", "ENVIRONMENT", "BACKEND", "AGE", "EXPIRES
 export const command = defineCommand({
   words: ["workspace", "list"],
   summary: "List the workspaces, newest activity first",
+  description: "`cloche ls` and `cloche ps` are short for it.",
   positionals: [],
-  options: {},
-  examples: ["cloche workspace list", "cloche workspace list --json | jq -r '.workspaces[].workspace_id'"],
+  options: { quiet: { type: "boolean", short: "q", description: "Print the ids and nothing else" } },
+  examples: [
+    "cloche workspace list",
+    "cloche workspace delete $(cloche workspace list -q)",
+    "cloche workspace list --json | jq -r '.workspaces[].workspace_id'",
+  ],
   async run(context) {
     const list = await (await context.connect()).listWorkspaces();
-    if (list.count === 0 && !context.json) context.note("No workspaces");
+    const { quiet } = context.values;
+    if (list.count === 0 && !context.json && !quiet) context.note("No workspaces");
     const now = Date.now() / 1000;
-    await context.print(list, () => (list.count === 0 ? "" : formatWorkspaces(list.workspaces, now, context.layout)));
+    await context.print(list, () => {
+      if (list.count === 0) return "";
+      return quiet
+        ? list.workspaces.map(({ workspace_id: id }) => id).join("\n")
+        : formatWorkspaces(list.workspaces, now, context.layout);
+    });
     return 0;
   },
 });
@@ -31,7 +43,7 @@ function formatWorkspaces(workspaces: readonly Workspace[], now: number, layout:
       workspace.environment,
       workspace.backend,
       formatAge(now - workspace.created_at),
-      formatUntil(workspace.expires_at - now),
+      formatEnd(workspace, now),
     ].map(escapeName),
   );
   return formatTable(HEADER, rows, layout).join("\n");

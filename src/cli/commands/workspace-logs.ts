@@ -34,6 +34,7 @@ function formatEntry(entry: JournalEntry, { bold, dim, red }: Colours, show: (te
 }
 
 function outcome(entry: JournalEntry): string {
+  if (entry.state === "running") return `number ${entry.sequence}, running for ${formatElapsed(entry.duration_ms)}`;
   if (entry.state !== "done") return entry.state;
   return `exit ${entry.exit_code}, ${formatElapsed(entry.duration_ms)}${entry.timed_out ? ", timed out" : ""}`;
 }

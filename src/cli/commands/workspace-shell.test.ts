@@ -6,7 +6,15 @@ import type { ShellStream } from "../../sdk/options.ts";
 import { runCli } from "../run-cli.ts";
 
 const names = { workspace_id: "ws-1", shell_id: "sh-1" };
-const shell: Shell = { ...names, state: "running", cwd: "/workspace", cols: 80, rows: 24, exit_code: null };
+const shell: Shell = {
+  ...names,
+  state: "running",
+  cwd: "/workspace",
+  cols: 80,
+  rows: 24,
+  exit_code: null,
+  opened_at: 1,
+};
 const output: ShellOutput = {
   ...names,
   state: "running",

@@ -3,7 +3,7 @@ import { WORKSPACE } from "../arguments/common-options.ts";
 
 export const command = defineCommand({
   words: ["workspace", "start"],
-  summary: "Start a stopped workspace",
+  summary: "Start a stopped or expired workspace",
   description: "It has the files it was stopped with, in a new sandbox.",
   positionals: [WORKSPACE],
   options: {},

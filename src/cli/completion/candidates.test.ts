@@ -15,6 +15,7 @@ const client = {
     }),
   listEnvironments: () => Promise.resolve({ count: 1, environments: [{ name: "debian:12", description: "Debian" }] }),
   listServices: (id: string) => Promise.resolve({ services: [{ service_name: `web-of-${id}`, state: "running" }] }),
+  listShells: (id: string) => Promise.resolve({ shells: [{ shell_id: `sh-of-${id}`, state: "running" }] }),
   listSnapshots: (id: string) => Promise.resolve({ snapshots: [{ snapshot_name: `mid-of-${id}`, kind: "named" }] }),
 } as unknown as Cloche;
 
@@ -23,9 +24,17 @@ const words = async (...typed: string[]) => {
   return found === FILES ? FILES : found.map(({ text }) => text);
 };
 
-it("offers the ids of workspaces, also after options", async () => {
-  expect(await words("workspace", "status", "")).toEqual(["ws-aaaaaaaaaa", "ws-bbbbbbbbbb"]);
+it("offers the ids of workspaces and the names that only one has, also after options", async () => {
+  expect(await words("workspace", "status", "")).toEqual(["ws-aaaaaaaaaa", "ws-bbbbbbbbbb", "one"]);
+  expect(await words("rm", "first", "ws-b")).toEqual(["ws-bbbbbbbbbb"]);
   expect(await words("--json", "ws", "update", "--name", "x", "ws-b")).toEqual(["ws-bbbbbbbbbb"]);
+});
+
+it("offers what is short for commands, and completes after it", async () => {
+  expect(await words("l")).toEqual(["ls"]);
+  expect(await words("ws", "r")).toEqual(["reset", "rm"]);
+  expect(await words("ls", "--q")).toEqual(["--quiet"]);
+  expect(await words("ws", "shell", "attach", "ws-1", "")).toEqual(["sh-of-ws-1"]);
 });
 
 it("offers environments, then where the command goes", async () => {

@@ -1,7 +1,7 @@
 import type { Cloche } from "../../sdk/cloche.ts";
 import { BUILT_IN_BACKENDS } from "../../model/vocabulary.ts";
 import type { CommandShape, CommandTree } from "../command.ts";
-import { childrenOf, findCommand } from "../command-tree.ts";
+import { childrenOf, findCommand, shortsBelow } from "../command-tree.ts";
 import { escapeName } from "../output/escape.ts";
 import { GLOBAL_OPTIONS, type Completes, type OptionSpec, type OptionSpecs } from "../arguments/option-spec.ts";
 import { fullName } from "../resolve-command.ts";
@@ -94,8 +94,10 @@ const positionalWords = (command: CommandShape, args: readonly string[]): string
 
 const DASHES: Candidate = { text: "--", description: "then the command" };
 
-const namesBelow = (tree: CommandTree, words: readonly string[]): Candidate[] =>
-  childrenOf(tree, words).map((child) => ({ text: child.words.at(-1) ?? "", description: child.summary }));
+const namesBelow = (tree: CommandTree, words: readonly string[]): Candidate[] => [
+  ...childrenOf(tree, words).map((child) => ({ text: child.words.at(-1) ?? "", description: child.summary })),
+  ...shortsBelow(tree, words).map(({ word, entry }) => ({ text: word, description: entry.summary })),
+];
 
 function optionOf(specs: OptionSpecs, word: string | undefined): OptionSpec | undefined {
   return Object.entries(specs).find(
@@ -123,10 +125,20 @@ async function askDaemon(what: Completes, client: Cloche, workspace: string | un
   if (!(await client.daemonStatus()).running) return [];
   if (what === "workspace") {
     const { workspaces } = await client.listWorkspaces();
-    return workspaces.map(({ workspace_id, name, environment }) => ({
-      text: workspace_id,
-      description: escapeName(name ?? environment),
-    }));
+    const names = workspaces.flatMap(({ name, workspace_id: id }) => (name === null ? [] : [{ name, id }]));
+    // One that several have would be refused.
+    const own = names.filter(({ name }) => names.filter((one) => one.name === name).length === 1);
+    return [
+      ...workspaces.map(({ workspace_id, name, environment }) => ({
+        text: workspace_id,
+        description: escapeName(name ?? environment),
+      })),
+      ...own.map(({ name, id }) => ({ text: name, description: id })),
+    ];
+  }
+  if (what === "shell" && workspace !== undefined) {
+    const { shells } = await client.listShells(workspace);
+    return shells.map(({ shell_id, state }) => ({ text: shell_id, description: state }));
   }
   if (what === "service" && workspace !== undefined) {
     const { services } = await client.listServices(workspace);

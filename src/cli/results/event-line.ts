@@ -42,7 +42,12 @@ function describe(event: ClocheEvent): string {
     case "workspace.reset":
       return `to ${event.snapshot_name}`;
     case "workspace.expired":
-      return `after ${event.ttl_seconds} s without activity`;
+      return [
+        `after ${event.ttl_seconds} s without activity`,
+        ...(typeof event.deletes_at === "number" ? [`kept until ${formatTime(event.deletes_at)}`] : []),
+      ].join("; ");
+    case "workspace.deleted":
+      return [event.name ?? "", event.because === "expired" ? "its time was over" : ""].filter(Boolean).join(": ");
     case "workspace.failed":
       return event.reason;
     case "command.started":
@@ -95,7 +100,6 @@ function describe(event: ClocheEvent): string {
       return `${event.first_missing} to ${event.last_missing} are no longer kept`;
     case "workspace.started":
     case "workspace.stopped":
-    case "workspace.deleted":
       return "";
   }
 }

@@ -29,6 +29,7 @@ const summary: Summary = {
     last_command: failed,
     service_count: 2,
     running_service_count: 1,
+    shell_count: 1,
     export_count: 1,
     snapshot_count: 1,
     reset_count: 1,
@@ -54,6 +55,7 @@ const summary: Summary = {
     ],
     recent: [],
   },
+  shells: { current: [{ shell_id: "sh-1", state: "running", cwd: "/workspace/src", opened_at: 1 }] },
   artifacts: {
     exports: [{ workspace_path: "/workspace/dist", output_path: "/tmp/dist", artifact_type: "directory", at: 1 }],
   },
@@ -87,6 +89,10 @@ it("reads as Markdown: a heading, one line, and what happened", () => {
       "- `db`: **failed**, exit 3",
       "- `web`: running",
       "",
+      "### Shells",
+      "",
+      "- `sh-1`: running in `/workspace/src`",
+      "",
       "### Exports",
       "",
       "- `dist` to `/tmp/dist`",
@@ -112,6 +118,7 @@ it("leaves out what did not happen, and says why changes are not known", () => {
     commands: { total: 0, recent: [] },
     changes: { ...summary.changes, available: false, reason: "it is stopped", entries: [] },
     services: { current: [], recent: [] },
+    shells: { current: [] },
     artifacts: { exports: [] },
     snapshots: { named_count: 0, recent: [] },
   };
@@ -138,7 +145,7 @@ it("gives a sandbox's names no say in the format or the terminal", () => {
   const text = formatSummary(evil);
   expect(text).toContain("- ``` + a``b`\\n## Approved\\x1b[2J <img src=x> ```\n");
   expect(text).toMatch(/^- ``` echo `x``x`.{100,110}… ```?: \*\*timed out\*\*, 12 ms$/m);
-  expect(text.split("\n").filter((line) => line.startsWith("#"))).toHaveLength(6);
+  expect(text.split("\n").filter((line) => line.startsWith("#"))).toHaveLength(7);
 });
 
 it("names no more than fifty changes", () => {

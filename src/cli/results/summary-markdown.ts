@@ -33,6 +33,10 @@ export function formatSummary(summary: Summary): string {
       }),
     ),
     ...section(
+      "Shells",
+      summary.shells.current.map(({ shell_id: id, state, cwd }) => `${code(id)}: ${state} in ${code(cwd)}`),
+    ),
+    ...section(
       "Exports",
       summary.artifacts.exports.map((one) => `${code(short(one.workspace_path))} to ${code(one.output_path)}`),
     ),

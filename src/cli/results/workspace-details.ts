@@ -3,6 +3,12 @@ import { formatTime, formatUntil } from "../output/duration.ts";
 import { escapeName } from "../output/escape.ts";
 import { formatPairs } from "../output/table.ts";
 
+/** When it ends by itself: `in 59m`, `never`, or of an expired one `deleted in 23h`. */
+export function formatEnd({ expires_at: at, deletes_at: deletes }: Workspace, now: number): string {
+  if (deletes !== null) return `deleted ${formatUntil(deletes - now)}`;
+  return at === null ? "never" : formatUntil(at - now);
+}
+
 /** One workspace as aligned lines. */
 export function formatWorkspace(workspace: Workspace, now: number): string {
   const seed = workspace.workspace_seed;
@@ -20,10 +26,11 @@ export function formatWorkspace(workspace: Workspace, now: number): string {
     ["secrets", workspace.secrets.map(({ name }) => name).join(", ") || "-"],
     ["commands", String(workspace.command_count)],
     ["services", `${workspace.running_service_count} of ${workspace.service_count} running`],
+    ["shells", `${workspace.shell_count} running`],
     ["resets", String(workspace.reset_count)],
     ["created", formatTime(workspace.created_at)],
     ["last activity", formatTime(workspace.last_activity_at)],
-    ["expires", formatUntil(workspace.expires_at - now)],
+    [workspace.state === "expired" ? "expired" : "expires", formatEnd(workspace, now)],
   ];
   return formatPairs(pairs.map(([name, value]) => [name, escapeName(value)] as const)).join("\n");
 }

@@ -11,13 +11,14 @@ import { feedInput } from "./feed-input.ts";
 import { forwardSignals } from "./forward-signals.ts";
 import { enterRawMode } from "./raw-mode.ts";
 import { terminalSize } from "./terminal-size.ts";
+import type { Variable } from "../arguments/option-values.ts";
 import { usageError } from "../arguments/usage-error.ts";
 import { writeAll } from "../output/write-all.ts";
 
 export interface SessionRequest {
   readonly stdin: boolean;
   readonly pty: { cols: number; rows: number } | undefined;
-  readonly env: Record<string, string> | undefined;
+  readonly env: Record<string, string>;
   readonly timeout_seconds: number | undefined;
   /** Aborted by a signal that comes before the command has started. */
   readonly signal: AbortSignal;
@@ -26,6 +27,9 @@ export interface SessionRequest {
 export interface SessionOptions {
   readonly words: readonly string[];
   readonly tty: boolean;
+  /** Standard input is passed on, whatever it is. */
+  readonly interactive: boolean;
+  readonly env: readonly Variable[];
   readonly timeoutSeconds: number | undefined;
   open(request: SessionRequest): Promise<CommandStream>;
 }
@@ -57,9 +61,9 @@ export async function runSession(context: Context, options: SessionOptions): Pro
   });
   try {
     const request = {
-      stdin: options.tty || io.hasPipedInput(),
+      stdin: options.tty || options.interactive || io.hasPipedInput(),
       pty: size,
-      env: size && io.env["TERM"] ? { TERM: io.env["TERM"] } : undefined,
+      env: { ...(size && io.env["TERM"] && { TERM: io.env["TERM"] }), ...variablesOf(io, options) },
       timeout_seconds: options.timeoutSeconds ?? (options.tty ? TERMINAL_TIMEOUT_SECONDS : undefined),
       signal: early.signal,
     };
@@ -86,6 +90,22 @@ export async function runSession(context: Context, options: SessionOptions): Pro
   } finally {
     signals.stop();
   }
+}
+
+/** Those without a value are as they are here. */
+export function variablesOf(
+  io: Context["io"],
+  { env, words }: Pick<SessionOptions, "env" | "words">,
+): Record<string, string> {
+  const pairs = env.map(({ name, value = io.env[name] }): [string, string] => {
+    if (value !== undefined) return [name, value];
+    throw usageError(
+      words,
+      `--env ${name} has no value: there is no such variable here`,
+      `Write \`--env ${name}=VALUE\`.`,
+    );
+  });
+  return Object.fromEntries(pairs);
 }
 
 const INTERACTIVE = new Set(["sh", "bash", "dash", "zsh", "fish", "python", "python3", "node"]);

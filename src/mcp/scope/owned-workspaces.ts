@@ -8,6 +8,8 @@ import type { Cloche } from "../../sdk/cloche.ts";
 
 /** Labels that a tool neither sets nor sees begin so. */
 const RESERVED = "cloche.";
+/** Of ids that are told. */
+const TOLD = 5;
 /** Says whose a workspace is; its value is the `owner`. */
 export const OWNER_LABEL = `${RESERVED}mcp`;
 
@@ -33,20 +35,22 @@ export class OwnedWorkspaces {
   }
 
   /**
-   * The whole id of a workspace that a call names by its id or the beginning of it.
-   * SECURITY: one of somebody else is answered as one that is not there, and is not told apart by a prefix, a name or a hint (G-23)
+   * The whole id of a workspace that a call names by its id, its name or the beginning of its id, in this order.
+   * SECURITY: one of somebody else is answered as one that is not there, and is not told apart by a prefix, a name or a hint (G-23). The id of one that is
+   * gone leads to no other that has it as its name (G-33).
    */
-  async find(id: string, signal?: AbortSignal): Promise<string> {
-    if (WORKSPACE_ID.test(id)) {
-      const found = await this.#status(id, signal);
-      if (found && this.#isReached(found)) return found.workspace_id;
-      throw notFound(id, []);
-    }
+  async find(word: string, signal?: AbortSignal): Promise<string> {
+    const asked = WORKSPACE_ID.test(word) ? await this.#status(word, signal) : undefined;
+    if (asked?.found && asked.found.workspace_id === word && this.#isReached(asked.found)) return word;
+    if (asked?.gone && this.#isReached(asked.gone)) throw asked.gone.error;
     const reached = await this.list(signal);
-    const matches = /^ws-[0-9a-z]*$/.test(id) ? reached.filter((one) => one.workspace_id.startsWith(id)) : [];
-    if (matches.length > 1) throw failure("WORKSPACE_AMBIGUOUS", `More than one workspace id starts with "${id}"`);
-    if (!matches[0]) throw notFound(id, reached);
-    return matches[0].workspace_id;
+    const named = reached.filter(({ name }) => name === word);
+    const begun = /^ws-[0-9a-z]*$/.test(word) ? reached.filter((one) => one.workspace_id.startsWith(word)) : [];
+    const [found, another] = (named.length > 0 ? named : begun).map(({ workspace_id: id }) => id);
+    if (found !== undefined && another === undefined) return found;
+    if (another !== undefined) throw ambiguous(word, named, begun);
+    const gone = asked ? undefined : (await this.#status(word, signal)).gone;
+    throw gone && this.#isReached(gone) ? gone.error : notFound(word);
   }
 
   /** The labels of what is made or changed here. */
@@ -64,14 +68,23 @@ export class OwnedWorkspaces {
     return this.#all || labels[OWNER_LABEL] === this.#owner;
   }
 
-  async #status(id: string, signal: AbortSignal | undefined): Promise<Workspace | undefined> {
+  /** What the daemon knows of it: a workspace, or one that is gone, which has a label that says whose it was. */
+  async #status(word: string, signal: AbortSignal | undefined): Promise<{ found?: Workspace; gone?: GoneWorkspace }> {
     try {
-      return await this.#cloche.statusWorkspace(id, { signal });
+      return { found: await this.#cloche.statusWorkspace(word, { signal }) };
     } catch (error) {
-      if (isClocheError(error) && error.code === "WORKSPACE_NOT_FOUND") return undefined;
-      throw error;
+      if (!isClocheError(error) || !["WORKSPACE_NOT_FOUND", "WORKSPACE_AMBIGUOUS"].includes(error.code)) throw error;
+      const labels = error.details?.["labels"];
+      if (typeof labels !== "object" || labels === null) return {};
+      // SECURITY: what a tool is told has no label that is not the caller's (G-23)
+      const told = failure("WORKSPACE_NOT_FOUND", error.message);
+      return { gone: { labels: labels as Labels, error: told } };
     }
   }
+}
+
+interface GoneWorkspace extends Pick<Workspace, "labels"> {
+  readonly error: ClocheError;
 }
 
 /** SECURITY: whose a workspace is cannot be said by who uses it (G-23). */
@@ -94,9 +107,13 @@ export function withoutReserved<Result>(result: Result): Result {
   return { ...result, labels: Object.fromEntries(labels) };
 }
 
-function notFound(id: string, reached: readonly Workspace[]): ClocheError {
-  const named = reached.filter(({ name }) => name === id).map(({ workspace_id: one }) => one);
-  return failure("WORKSPACE_NOT_FOUND", `There is no workspace "${id}"`, {
-    ...(named.length > 0 && { hint: `"${id}" is the name of ${named.join(", ")}; give the id` }),
+const notFound = (word: string): ClocheError => failure("WORKSPACE_NOT_FOUND", `There is no workspace "${word}"`);
+
+function ambiguous(word: string, named: readonly Workspace[], begun: readonly Workspace[]): ClocheError {
+  const isName = named.length > 0;
+  const ids = (isName ? named : begun).slice(0, TOLD).map(({ workspace_id: id }) => id);
+  const what = isName ? `workspace is named "${word}"` : `workspace id starts with "${word}"`;
+  return failure("WORKSPACE_AMBIGUOUS", `More than one ${what}: ${ids.join(", ")}`, {
+    ...(isName && { hint: "Give the id of one of them" }),
   });
 }

@@ -18,9 +18,9 @@ export const tool = defineTool({
   name: "workspace_create",
   description: "Create a disposable, isolated workspace to work in.",
   input: INPUTS.createWorkspace
-    .omit({ oci_runtime: true, origin_kind: true, origin_ref: true, read_scope: true })
+    .omit({ keep: true, grace_seconds: true, oci_runtime: true, origin_kind: true, origin_ref: true, read_scope: true })
     .extend({ secrets: Secrets.optional() }),
-  output: workspaceShape.extend({
+  output: workspaceShape.pick({ workspace_id: true }).extend({
     workspace_seed: z.object({ mode: z.string(), seed_path: z.string().nullable(), origin_ref: z.string().nullable() }),
   }),
   annotations: ADDS,

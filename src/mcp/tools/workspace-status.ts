@@ -10,5 +10,5 @@ export const tool = defineTool({
   annotations: READS,
   run: ({ workspace_id: id }, { cloche, signal }) => cloche.statusWorkspace(id, { signal }),
   text: ({ workspace_id: id, state, expires_at: expires }) =>
-    `${id} is ${state}; it expires at ${new Date(expires * 1000).toISOString()}`,
+    `${id} is ${state}; ${expires === null ? "it never expires" : `${state === "expired" ? "since" : "it expires at"} ${new Date(expires * 1000).toISOString()}`}`,
 });

@@ -1,4 +1,4 @@
-import type { CommandStarted, ExecResult, Journal } from "../exec.ts";
+import type { CommandSignalled, CommandStarted, ExecResult, Journal } from "../exec.ts";
 import { type Operation, typeOnly } from "../operation.ts";
 
 export const commandOperations = {
@@ -34,6 +34,18 @@ export const commandOperations = {
     cli: null,
     mcp: null,
   },
+  /** Starts a command and does not wait for it: it runs on without its caller, and its result comes into the journal. */
+  startCommand: {
+    kind: "call",
+    input: ({ z, workspaceId, execFields }) => z.strictObject({ workspace_id: workspaceId, ...execFields }),
+    result: typeOnly<CommandStarted>(),
+    about: "sandbox",
+    repeatable: false,
+    activity: "recorded",
+    lane: "light",
+    cli: null,
+    mcp: null,
+  },
   /** Joins a command that is still running, from absolute output offsets on: how a client goes on after the daemon's death. */
   attachCommand: {
     kind: "command",
@@ -60,12 +72,12 @@ export const commandOperations = {
         ...runningFields,
         signal: z.enum(["HUP", "INT", "QUIT", "TERM", "KILL", "USR1", "USR2", "WINCH"]),
       }),
-    result: typeOnly<{ workspace_id: string; sequence: number; signalled: boolean }>(),
+    result: typeOnly<CommandSignalled>(),
     about: "sandbox",
     repeatable: false,
     activity: "none",
     lane: "light",
-    cli: null,
+    cli: "workspace kill",
     mcp: null,
   },
   resizeCommand: {

@@ -9,6 +9,7 @@ import { Labels, SeedOrigin, WorkspaceName } from "../workspace.ts";
 /** What inputs are made of: zod, and the fields that several operations share. Rows get it when somebody has an input to check. */
 export { z, path, Labels, NetworkPolicy, PublishedPort, Readiness, ReadScope, SeedOrigin, WorkspaceName };
 
+/** Its id, its name, or the first characters of its id. */
 export const workspaceId = z.string().min(1).max(64);
 export const ttlSeconds = z.number().positive().max(31_536_000);
 /** Of a run. */

@@ -1,7 +1,26 @@
-import type { Shell, ShellAttached, ShellClosed, ShellOutput, ShellSignalled, ShellWritten } from "../shell.ts";
+import type {
+  Shell,
+  ShellAttached,
+  ShellClosed,
+  ShellList,
+  ShellOutput,
+  ShellSignalled,
+  ShellWritten,
+} from "../shell.ts";
 import { type Operation, typeOnly } from "../operation.ts";
 
 export const shellOperations = {
+  listShells: {
+    kind: "call",
+    input: ({ z, workspaceId }) => z.strictObject({ workspace_id: workspaceId }),
+    result: typeOnly<ShellList>(),
+    about: "sandbox",
+    repeatable: true,
+    activity: "none",
+    lane: "light",
+    cli: "workspace shell list",
+    mcp: { tool: "shell_list", profile: "full", reach: "workspace" },
+  },
   openShell: {
     kind: "call",
     input: ({ z, workspaceId, path, terminalSize, secretEnv }) =>

@@ -22,6 +22,10 @@ export const workspaceOperations = {
         /** Asked again with the same key, the workspace that was made is the answer. */
         idempotency_key: z.string().min(1).max(256).optional(),
         ttl_seconds: fields.ttlSeconds.optional(),
+        /** It never expires. */
+        keep: z.boolean().optional(),
+        /** How long it is kept when its time is over and it holds changes; 0: it goes at once. */
+        grace_seconds: z.number().min(0).max(31_536_000).optional(),
         vcpu_count: z.number().int().min(1).max(256).optional(),
         mem_mib: z.number().int().min(64).max(1_048_576).optional(),
       }),
@@ -53,6 +57,8 @@ export const workspaceOperations = {
         labels: Labels.optional(),
         clear_labels: z.array(z.string()).max(256).optional(),
         ttl_seconds: ttlSeconds.optional(),
+        /** True: it never expires. False: it does again, from now on. */
+        keep: z.boolean().optional(),
       }),
     result: typeOnly<Workspace>(),
     about: "record",

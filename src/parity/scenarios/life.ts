@@ -30,8 +30,11 @@ export const LIFE_SCENARIOS = scenarios("life", {
     });
     assert.deepEqual([updated.name, updated.labels], ["second", { more: "b" }]);
   },
-  "a workspace is found by the beginning of its id": async (at) => {
+  "a workspace is found by the beginning of its id, and by its name": async (at) => {
     const id = await at.shared();
+    const name = `named-${id.slice(3)}`;
+    await at.client.updateWorkspace(id, { name });
+    assert.equal((await at.client.statusWorkspace(name)).workspace_id, id);
     assert.equal((await at.client.statusWorkspace(id.slice(0, 11))).workspace_id, id);
     assert.equal(await at.refusal(at.client.statusWorkspace("ws-0000000000")), "WORKSPACE_NOT_FOUND");
   },
@@ -82,6 +85,26 @@ export const LIFE_SCENARIOS = scenarios("life", {
       assert.equal(await at.refusal(at.client.statusWorkspace(id)), "WORKSPACE_NOT_FOUND"),
     );
     await expectNothingLeft();
+  },
+  "a workspace with changes is kept when its time is over, and start brings it back": async (at) => {
+    const id = await at.create();
+    await at.out(id, "echo kept > kept");
+    await at.client.startService(id, "runs", { command: "sleep 888" });
+    const { last_activity_at: before } = await at.client.updateWorkspace(id, { ttl_seconds: 1 });
+    // What runs is activity: it is looked at, and left alone.
+    await at.eventually(async () =>
+      assert.ok((await at.client.statusWorkspace(id)).last_activity_at > before + 0.9, "it was not looked at"),
+    );
+    assert.equal((await at.client.statusWorkspace(id)).state, "started");
+    await at.client.stopService(id, "runs");
+    await at.eventually(async () => assert.equal((await at.client.statusWorkspace(id)).state, "expired"));
+    assert.equal(await at.refusal(at.sh(id, "true")), "WORKSPACE_NOT_RUNNING");
+    await at.killDaemon();
+    const expired = await at.client.updateWorkspace(id, { ttl_seconds: 600 });
+    assert.deepEqual([expired.state, expired.running_service_count], ["expired", 0]);
+    assert.equal((await at.client.readWorkspaceDisk(id, "kept")).content, "kept\n");
+    assert.equal((await at.client.startWorkspace(id)).state, "started");
+    assert.equal(await at.out(id, "cat kept"), "kept\n");
   },
   "a creation that is cancelled leaves nothing": async (at) => {
     const expectNothingLeft = await at.noteLeftovers();

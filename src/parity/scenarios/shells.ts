@@ -37,6 +37,23 @@ export const SHELL_SCENARIOS = scenarios("shells", {
     assert.equal(await at.refusal(at.client.writeShell(id, shell, { input: "x" })), "SHELL_NOT_RUNNING");
     await at.client.closeShell(id, shell);
   },
+  "shells are listed while they are there, and say in which workspace one is": async (at) => {
+    const id = await at.shared();
+    const { name } = await at.client.statusWorkspace(id);
+    const { shell_id: shell } = await at.client.openShell(id, { cwd: "src" });
+    const listed = async () =>
+      (await at.client.listShells(id)).shells.filter(({ shell_id: one }) => one === shell).map((one) => one.state);
+    assert.deepEqual(await listed(), ["running"]);
+    const prompt = `${name ?? id} $ `;
+    await at.eventually(async () => {
+      const { output } = await at.client.readShell(id, shell, { plain: true });
+      assert.ok(output.startsWith(prompt.trimEnd()), output);
+    });
+    await at.client.writeShell(id, shell, { input: "exit 3" });
+    await at.eventually(async () => assert.deepEqual(await listed(), ["exited"]));
+    await at.client.closeShell(id, shell);
+    assert.deepEqual(await listed(), []);
+  },
   "a shell can be sat down at": async (at) => {
     const id = await at.shared();
     const { shell_id: shell } = await at.client.openShell(id);

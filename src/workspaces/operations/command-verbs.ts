@@ -4,9 +4,10 @@ import type { commandOperations } from "../../model/operations/command-operation
 import { attachCommand } from "../adopt-commands.ts";
 import { whenCallerLeaves } from "../caller-leaves.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { execCommand } from "../exec-command.ts";
+import { entrySoFar, execCommand, startDetached } from "../exec-command.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
 import type { RunningCommand } from "../running-command.ts";
+import { signalProcess } from "../services/service-process.ts";
 import type { WorkspaceVerbs } from "../verb.ts";
 
 export function commandVerbs(deps: Dependencies): WorkspaceVerbs<typeof commandOperations> {
@@ -20,21 +21,31 @@ export function commandVerbs(deps: Dependencies): WorkspaceVerbs<typeof commandO
         sink: emit,
         onSequence: (sequence) => emit.started({ workspace_id: workspaceId, sequence }),
       }),
+    startCommand: async ({ workspaceId, live }, request) => ({
+      workspace_id: workspaceId,
+      sequence: await startDetached(deps, live, request),
+    }),
     attachCommand: ({ workspaceId, live }, request, { signal, emit }) => {
       emit.started({ workspace_id: workspaceId, sequence: request.sequence });
       return attachCommand(deps, live, request, emit, signal);
     },
-    signalCommand: ({ workspaceId, live }, { sequence, signal }) => {
-      runningCommand(live, sequence).process.signal(constants.signals[`SIG${signal}`], "group");
+    signalCommand: async ({ workspaceId, live }, { sequence, signal }) => {
+      const number = constants.signals[`SIG${signal}`];
+      const adopted = live.adopted.get(sequence);
+      // One of an earlier daemon whose output nobody reads yet gets it all the same.
+      if (adopted && !live.commands.has(sequence)) signalProcess(await live.guest(), adopted.process, number, "group");
+      else runningCommand(live, sequence).process.signal(number, "group");
       return { workspace_id: workspaceId, sequence, signalled: true };
     },
     resizeCommand: ({ workspaceId, live }, { sequence, cols, rows }) => {
       runningCommand(live, sequence).process.resize(cols, rows);
       return { workspace_id: workspaceId, sequence, resized: true };
     },
-    logsWorkspace: ({ workspaceId }) => ({
+    logsWorkspace: ({ workspaceId, liveIfRunning }) => ({
       workspace_id: workspaceId,
-      entries: deps.journal.entries(workspaceId),
+      entries: deps.journal
+        .entries(workspaceId)
+        .map((entry) => entrySoFar(entry, liveIfRunning?.commands.get(entry.sequence), deps.clock.now())),
     }),
   };
 }

@@ -27,7 +27,7 @@ export interface WorkspaceParts {
 /** What callers in this process use, the wire among them. The same is recorded for every caller. */
 export function createOperations({ deps, workspaces, services, shells }: WorkspaceParts): WorkspaceOperations {
   const verbs = {
-    ...workspaceVerbs(deps, workspaces, services),
+    ...workspaceVerbs(deps, workspaces, services, shells),
     ...commandVerbs(deps),
     ...fileVerbs(deps, workspaces),
     ...snapshotVerbs(deps, workspaces),

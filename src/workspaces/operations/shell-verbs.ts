@@ -4,6 +4,7 @@ import type { WorkspaceVerbs } from "../verb.ts";
 
 export function shellVerbs(shells: Shells): WorkspaceVerbs<typeof shellOperations> {
   return {
+    listShells: ({ workspaceId, liveIfRunning }) => shells.list(workspaceId, liveIfRunning),
     openShell: ({ live }, input) => shells.open(live, input),
     readShell: ({ live }, input, { signal }) => shells.read(live, input, { signal }),
     writeShell: ({ live }, input) => shells.write(live, input),

@@ -2,6 +2,7 @@ import type { workspaceOperations } from "../../model/operations/workspace-opera
 import type { Dependencies } from "../dependencies.ts";
 import { diffWorkspace } from "../diff-workspace.ts";
 import type { Services } from "../services/services.ts";
+import type { Shells } from "../shells/shells.ts";
 import { summarizeWorkspace } from "../summarize-workspace.ts";
 import type { WorkspaceVerbs } from "../verb.ts";
 import type { Workspaces } from "../workspaces.ts";
@@ -10,6 +11,7 @@ export function workspaceVerbs(
   deps: Dependencies,
   workspaces: Workspaces,
   services: Services,
+  shells: Shells,
 ): WorkspaceVerbs<typeof workspaceOperations> {
   return {
     statusWorkspace: ({ workspaceId }) => workspaces.status(workspaceId),
@@ -22,6 +24,7 @@ export function workspaceVerbs(
       return await summarizeWorkspace(deps, workspaceId, {
         diff: async () => (live ? await diffWorkspace(live) : { reason: `the workspace is ${stored.state}` }),
         services: listed.services,
+        shells: (await shells.list(workspaceId, live)).shells,
       });
     },
   };

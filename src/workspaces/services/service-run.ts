@@ -149,7 +149,10 @@ export class ServiceRun {
     const state = this.#wanted ?? (exit === undefined || notStarted ? "failed" : "exited");
     const exitCode = exit ? exitCodeOf(exit) : null;
     this.#deps.store.transaction(() => {
-      this.write({ state, endedAt: this.#deps.clock.now(), exitCode });
+      const endedAt = this.#deps.clock.now();
+      this.write({ state, endedAt, exitCode });
+      // The end of what ran is activity.
+      this.#deps.store.updateWorkspace(this.live.workspaceId, { lastActivityAt: endedAt });
       const told = { service_name: this.#record.serviceName, state, exit_code: exitCode } as const;
       this.#deps.events.record({ kind: "service.ended", workspace_id: this.live.workspaceId, ...told });
     });

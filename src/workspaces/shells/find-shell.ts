@@ -52,14 +52,25 @@ export const joinShell = ({ guest, info }: FoundShell, offset: number): GuestPro
   guest.attach(info.process, { stdout: offset, stderr: 0 });
 
 export function presentShell(live: LiveWorkspace, stored: StoredShell): Shell {
-  const { shellId, state, cwd, cols, rows, exitCode } = stored;
-  return { workspace_id: live.workspaceId, shell_id: shellId, state, cwd, cols, rows, exit_code: exitCode };
+  const { shellId, state, cwd, cols, rows, exitCode, openedAt } = stored;
+  const { workspaceId: workspace_id } = live;
+  return { workspace_id, shell_id: shellId, state, cwd, cols, rows, exit_code: exitCode, opened_at: openedAt };
 }
 
 /** The record, brought up to date when the shell has ended. */
-function settled(deps: Dependencies, live: LiveWorkspace, record: StoredShell, { exit }: ProcessInfo): StoredShell {
+export function settled(
+  deps: Dependencies,
+  live: LiveWorkspace,
+  record: StoredShell,
+  { exit }: Pick<ProcessInfo, "exit">,
+): StoredShell {
   if (!exit || record.state !== "running") return record;
   const ended = { ...record, state: "exited", exitCode: exitCodeOf({ ...exit, durationUs: 0, message: "" }) } as const;
-  deps.store.putShell(live.workspaceId, ended);
+  const { store, clock } = deps;
+  store.transaction(() => {
+    store.putShell(live.workspaceId, ended);
+    // The end of what ran is activity.
+    store.updateWorkspace(live.workspaceId, { lastActivityAt: clock.now() });
+  });
   return ended;
 }

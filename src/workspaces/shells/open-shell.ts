@@ -7,6 +7,7 @@ import type { Shell } from "../../model/shell.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../../policy/workspace-path.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
+import { promptOf } from "../prompt.ts";
 import { sandboxEnvironment } from "../sandbox-environment.ts";
 import { hasAny } from "../secrets.ts";
 import { presentShell, shellTag } from "./find-shell.ts";
@@ -24,7 +25,7 @@ export async function openShell(
   deps: Dependencies,
   live: LiveWorkspace,
   input: OperationInput<"openShell">,
-): Promise<Shell> {
+): Promise<{ shell: Shell; process: number }> {
   const { cols = 120, rows = 30 } = input;
   const cwd = toWorkspaceAbsolute(toWorkspaceRelative(input.cwd ?? WORKSPACE_ROOT));
   const secrets = live.secrets.environment(input.secret_env);
@@ -38,14 +39,16 @@ export async function openShell(
     rows,
     state: "running",
     exitCode: null,
+    openedAt: deps.clock.now(),
   } as const;
+  let number: number;
   // Before the spawn: the next daemon could not find a process that has no record.
   deps.store.putShell(live.workspaceId, stored);
   try {
     const process = guest.spawn({
       argv: ["/bin/sh", "-c", START],
       // An empty HISTFILE: what was typed is written nowhere.
-      env: sandboxEnvironment(live, { PS1: "$ ", HISTFILE: "", ...secrets }, true),
+      env: sandboxEnvironment(live, { ...promptOf(deps.store, live.workspaceId), HISTFILE: "", ...secrets }, true),
       hasSecrets: hasAny(secrets),
       cwd,
       user: AGENT,
@@ -58,7 +61,7 @@ export async function openShell(
       // SECURITY: the number of processes is bounded also where no cgroup bounds it (G-15).
       rlimits: [{ resource: RLIMIT_NPROC, soft: pids, hard: pids }],
     });
-    const { process: number } = await process.started;
+    ({ process: number } = await process.started);
     const exit = await untilPrompt(process);
     if (exit?.kind === "failed") {
       await guest.forget(number);
@@ -69,7 +72,7 @@ export async function openShell(
     throw error;
   }
   deps.events.record({ kind: "shell.opened", workspace_id: live.workspaceId, shell_id: shellId, cwd: stored.cwd });
-  return presentShell(live, stored);
+  return { shell: presentShell(live, stored), process: number };
 }
 
 /** Resolves at the first output, at the end, which it gives, or when neither comes. Then the process goes on alone. */

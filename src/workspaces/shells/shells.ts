@@ -1,12 +1,22 @@
 import { constants } from "node:os";
 import { isClocheError } from "../../base/errors.ts";
+import type { StoredShell } from "../../contracts/store.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { OperationInput } from "../../model/operations.ts";
-import type { Shell, ShellClosed, ShellOutput, ShellSignalled, ShellWritten } from "../../model/shell.ts";
+import type { Shell, ShellClosed, ShellList, ShellOutput, ShellSignalled, ShellWritten } from "../../model/shell.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
 import { attachShell, type AttachContext } from "./attach-shell.ts";
-import { findRunningShell, findShell, presentShell, shellIdOf, shellNotFound, type FoundShell } from "./find-shell.ts";
+import {
+  findRunningShell,
+  findShell,
+  type FoundShell,
+  presentShell,
+  settled,
+  shellIdOf,
+  shellNotFound,
+  shellTag,
+} from "./find-shell.ts";
 import { openShell } from "./open-shell.ts";
 import { PlainRenderer } from "./plain-renderer.ts";
 import { readRing, waitForIdle } from "./read-ring.ts";
@@ -16,6 +26,8 @@ import { ended, signalShell, typeIntoShell, withShell } from "./type-into-shell.
 /** Between the hang-up and the end by force. */
 const CLOSE_PATIENCE_MS = 1000;
 const MAX_CHARS = 65_536;
+/** A shell may take that long to be there. */
+const OPENING_SECONDS = 60;
 
 /**
  * Terminals in a sandbox that stay open between calls. All there is to know about one is in the guest and the store, so it goes on without
@@ -29,8 +41,32 @@ export class Shells {
     this.#deps = deps;
   }
 
-  open(live: LiveWorkspace, input: OperationInput<"openShell">): Promise<Shell> {
-    return openShell(this.#deps, live, input);
+  async open(live: LiveWorkspace, input: OperationInput<"openShell">): Promise<Shell> {
+    const { shell, process } = await openShell(this.#deps, live, input);
+    this.#follow(live, shell.shell_id, process);
+    return shell;
+  }
+
+  /** Of a workspace that does not run there are none. */
+  async list(workspaceId: string, live: LiveWorkspace | undefined): Promise<ShellList> {
+    const shells = live ? (await this.settle(live)).map((one) => presentShell(live, one)) : [];
+    const running = shells.filter(({ state }) => state === "running").length;
+    return { workspace_id: workspaceId, count: shells.length, running_count: running, shells };
+  }
+
+  /** The records, by what the guest knows now. */
+  async settle(live: LiveWorkspace): Promise<StoredShell[]> {
+    const { store, clock } = this.#deps;
+    const records = store.listShells(live.workspaceId);
+    if (records.length === 0) return [];
+    const processes = await (await live.guest()).processes();
+    return records.flatMap((record) => {
+      const info = processes.find(({ tag }) => tag === shellTag(record.shellId));
+      if (info) return [settled(this.#deps, live, record, info)];
+      // One that is being opened has a record first. Any other was in an earlier sandbox, or never came to be.
+      if ((record.openedAt ?? 0) < clock.now() - OPENING_SECONDS) store.deleteShell(live.workspaceId, record.shellId);
+      return [];
+    });
   }
 
   async read(
@@ -130,9 +166,26 @@ export class Shells {
     const recorded = new Set(store.listShells(live.workspaceId).map(({ shellId }) => shellId));
     for (const { process, tag } of await guest.processes()) {
       const shellId = shellIdOf(tag);
-      if (shellId !== undefined && !recorded.delete(shellId)) await guest.forgetIfThere(process);
+      if (shellId === undefined) continue;
+      if (recorded.delete(shellId)) this.#follow(live, shellId, process);
+      else await guest.forgetIfThere(process);
     }
     for (const shellId of recorded) store.deleteShell(live.workspaceId, shellId);
+  }
+
+  /** Its end is written down when it comes: it is activity, and whoever lists the workspaces sees it. */
+  #follow(live: LiveWorkspace, shellId: string, process: number): void {
+    const { store, log } = this.#deps;
+    const { workspaceId } = live;
+    const watch = async () => {
+      const exit = await (await live.guest()).watch(process);
+      const record = live.isCurrent ? store.findShell(workspaceId, shellId) : undefined;
+      if (record) settled(this.#deps, live, record, { exit });
+    };
+    // Whoever asks for the shell next finds out all the same.
+    watch().catch((error: unknown) =>
+      log.debug("lost sight of a shell", { workspaceId, shellId, error: String(error) }),
+    );
   }
 
   /** The shell as it is after the wait that was asked for. */
