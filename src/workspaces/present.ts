@@ -27,7 +27,8 @@ export function presentWorkspace(
     service_count: counts.services,
     running_service_count: counts.runningServices,
     reset_count: stored.resetCount,
-    workspace_seed: stored.seed,
+    // What an earlier version recorded says nothing about ignored files.
+    workspace_seed: { ...stored.seed, left_out: stored.seed.left_out ?? null, included: stored.seed.included ?? null },
     secrets: stored.secrets.map(({ name, source_kind }) => ({ name, source_kind })),
   };
 }

@@ -11,6 +11,8 @@ import {
   TTY,
   VCPU_COUNT,
 } from "../arguments/common-options.ts";
+import { SEED_INCLUDE_OPTIONS, seedIncludeInput } from "../arguments/include-options.ts";
+import { noteSeed } from "../results/left-out-notes.ts";
 
 export const command = defineCommand({
   words: ["run"],
@@ -23,6 +25,7 @@ export const command = defineCommand({
     "network-policy": NETWORK_POLICY,
     "timeout-seconds": TIMEOUT_SECONDS,
     "seed-path": SEED_PATH,
+    ...SEED_INCLUDE_OPTIONS,
     "vcpu-count": VCPU_COUNT,
     "mem-mib": MEM_MIB,
     tty: TTY,
@@ -30,19 +33,21 @@ export const command = defineCommand({
   takesCommand: true,
   examples: [
     "cloche run -- sh -c 'id; ls /'",
-    "cloche run --seed-path . --timeout-seconds 120 -- npm test",
+    "cloche run --seed-path . --include node_modules --timeout-seconds 120 -- npm test",
     "cloche run debian:12 -t -- bash",
   ],
   async run(context) {
     const { values } = context;
+    const include = seedIncludeInput(values, this.words);
     const client = await context.connect();
     return await runSession(context, {
       words: this.words,
       tty: values.tty,
       timeoutSeconds: values["timeout-seconds"],
-      open: (request) =>
-        client.openRun({
+      open: async (request) => {
+        const stream = await client.openRun({
           ...request,
+          ...include,
           environment: context.optionalArgument("ENVIRONMENT"),
           backend: values.backend,
           oci_runtime: values["oci-runtime"],
@@ -52,7 +57,10 @@ export const command = defineCommand({
           mem_mib: values["mem-mib"],
           command: [...context.command],
           onProgress: context.onProgress,
-        }),
+        });
+        noteSeed(context, stream.workspace_seed);
+        return stream;
+      },
     });
   },
 });
