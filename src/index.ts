@@ -17,6 +17,7 @@ export type * from "./model/health.ts";
 export type { ArtifactType, ExecutionMode, NetworkPolicy, WorkspaceState } from "./model/names.ts";
 export type * from "./model/prepared.ts";
 export type { Progress, ReportProgress } from "./model/progress.ts";
+export type { Included, LeftOut } from "./model/seed-content.ts";
 export type * from "./model/service.ts";
 export type * from "./model/shell.ts";
 export type * from "./model/snapshot.ts";

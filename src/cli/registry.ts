@@ -45,7 +45,7 @@ const commands: readonly CommandEntry[] = [
   ),
   entry("workspace file list", "List files", () => import("./commands/workspace-file-list.ts")),
   entry("workspace file read", "Show a file", () => import("./commands/workspace-file-read.ts")),
-  entry("workspace file write", "Write a text file", () => import("./commands/workspace-file-write.ts")),
+  entry("workspace file write", "Write a file", () => import("./commands/workspace-file-write.ts")),
   entry("workspace patch apply", "Apply a unified diff", () => import("./commands/workspace-patch-apply.ts")),
   entry(
     "workspace diff",
@@ -55,9 +55,10 @@ const commands: readonly CommandEntry[] = [
   entry("workspace export", "Copy a file or folder out to the host", () => import("./commands/workspace-export.ts")),
   entry(
     "workspace sync push",
-    "Copy a folder or archive of the host into a workspace",
+    "Copy a folder, archive or file of the host into a workspace",
     () => import("./commands/workspace-sync-push.ts"),
   ),
+  entry("workspace cp", "Copy files between the host and a workspace", () => import("./commands/workspace-cp.ts")),
   entry(
     "workspace snapshot create",
     "Keep the files of this moment under a name",

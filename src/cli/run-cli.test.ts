@@ -3,7 +3,7 @@ import { createMemoryIo } from "../../test/helpers/memory-io.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Workspace } from "../model/workspace.ts";
 import type { Cloche } from "../sdk/cloche.ts";
-import type { PruneOptions } from "../sdk/options.ts";
+import type { PruneOptions, ReadFileOptions } from "../sdk/options.ts";
 import { runCli } from "./run-cli.ts";
 
 async function call(args: string[], options?: Parameters<typeof createMemoryIo>[0]) {
@@ -35,7 +35,14 @@ const workspace: Workspace = {
   running_service_count: 0,
   shell_count: 0,
   reset_count: 0,
-  workspace_seed: { mode: "empty", seed_path: null, origin_kind: null, origin_ref: null },
+  workspace_seed: {
+    mode: "empty",
+    seed_path: null,
+    origin_kind: null,
+    origin_ref: null,
+    left_out: null,
+    included: null,
+  },
   secrets: [],
 };
 
@@ -267,20 +274,51 @@ describe("results", () => {
     });
   });
 
-  it("file read prints content raw when piped, escaped on a terminal, and fails rather than cut --content-only", async () => {
-    const place = { workspace_id: "ws-1", path: "/workspace/a", offset: 0, next_offset: null };
+  it("file read prints every byte when piped, reads on until the end, and escapes what a terminal is shown", async () => {
+    const place = {
+      workspace_id: "ws-1",
+      path: "/workspace/a",
+      offset: 0,
+      next_offset: null,
+      encoding: "utf8" as const,
+    };
     const file = { ...place, content: "a\u001B[2J", size_bytes: 5, truncated: false };
     const client = { readWorkspaceFile: () => Promise.resolve(file) };
     expect((await call(["ws", "file", "read", "ws-1", "a"], { client })).stdout).toBe("a\u001B[2J");
     expect((await call(["ws", "file", "read", "ws-1", "a"], { client, tty: true })).stdout).toBe("a\\x1b[2J\n");
-    const cut = { readWorkspaceFile: () => Promise.resolve({ ...file, truncated: true }) };
-    expect(await call(["ws", "file", "read", "ws-1", "a", "--content-only"], { client: cut })).toMatchObject({
-      code: 1,
-      stdout: "",
+    const whole = Buffer.from([0xff, 0, 10, 0xc3, 0x28, 0x1b, 7]);
+    const asked: ReadFileOptions[] = [];
+    const paged = {
+      readWorkspaceFile: (_id: string, _path: string, options: ReadFileOptions = {}) => {
+        asked.push(options);
+        const { offset = 0, max_bytes = 65_536 } = options;
+        const end = Math.min(offset + Math.min(max_bytes, 3), whole.length);
+        const truncated = end < whole.length;
+        const content = whole.subarray(offset, end).toString("base64");
+        const page = { ...file, content, encoding: "base64" as const, size_bytes: whole.length, offset, truncated };
+        return Promise.resolve({ ...page, next_offset: truncated ? end : null });
+      },
+    };
+    const read = async (...words: string[]) => {
+      const io = createMemoryIo({ client: paged });
+      await runCli(["ws", "file", "read", "ws-1", "a", ...words], io);
+      return io.stdout.bytes;
+    };
+    expect(await read()).toEqual(whole);
+    expect(await read("--content-only")).toEqual(whole);
+    expect(await read("--max-bytes", "4")).toEqual(whole.subarray(0, 4));
+    const { stdout } = await call(["ws", "file", "read", "ws-1", "a", "--json"], { client: paged });
+    expect(JSON.parse(stdout)).toMatchObject({
+      content: whole.toString("base64"),
+      encoding: "base64",
+      truncated: false,
     });
-    expect((await call(["ws", "file", "read", "ws-1", "a"], { client: cut })).stderr).toContain(
-      "note: this is the beginning of 5 B",
-    );
+    const shown = await call(["ws", "file", "read", "ws-1", "a", "--max-bytes", "3"], { client: paged, tty: true });
+    expect(shown.stderr).toContain("note: this is the beginning of 7 B");
+    expect(shown.stderr).toContain("note: this is no text");
+    // eslint-disable-next-line no-control-regex -- those are what must not be there
+    expect(shown.stdout).not.toMatch(/[\u0000-\u0009\u001B]/);
+    expect(asked.length).toBeGreaterThan(8);
   });
 
   it("env prune passes names and --dry-run on, and says what would go, what stays and why", async () => {

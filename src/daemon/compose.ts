@@ -16,6 +16,7 @@ import type { Dependencies } from "../workspaces/dependencies.ts";
 import { Journal } from "../workspaces/journal.ts";
 import { Layers } from "../workspaces/layers.ts";
 import type { WorkspaceParts } from "../workspaces/operations/create-operations.ts";
+import { RememberedIncludes } from "../workspaces/remembered-includes.ts";
 import { Scratch } from "../workspaces/scratch.ts";
 import { Services } from "../workspaces/services/services.ts";
 import { Shells } from "../workspaces/shells/shells.ts";
@@ -66,6 +67,7 @@ function composeAll(
     backends,
     environments: createEnvironments(adapters),
     seeds: createSeeds(adapters),
+    includes: new RememberedIncludes(places.home),
     gates: createGates({ home: places.home, program: GATE_PROGRAM, log }),
     clock: systemClock,
     log,

@@ -13,7 +13,7 @@ const NAMES = [
   "output_dir",
 ] as const;
 /** Those that may be given more than once. */
-const LISTS = ["allow_read", "allow_write", "allow_environment"] as const;
+const LISTS = ["allow_read", "allow_write", "allow_environment", "allow_ignored"] as const;
 const SWITCHES = ["all_workspaces"] as const;
 const ALL: readonly string[] = [...NAMES, ...LISTS, ...SWITCHES];
 /** There is no folder that relative ones could begin at. */

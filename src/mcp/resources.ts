@@ -27,7 +27,7 @@ export const RESOURCE_TEMPLATES = [
   {
     name: "workspace-file",
     uriTemplate: FILE_TEMPLATE,
-    description: "A text file of a workspace; path is under /workspace",
+    description: "A file of a workspace; path is under /workspace",
   },
   {
     name: "workspace-diff",
@@ -78,7 +78,7 @@ async function contentOf(
   cloche: ScopedClient,
   address: WorkspaceUri,
   signal: AbortSignal,
-): Promise<{ mimeType: string; text: string }> {
+): Promise<{ mimeType: string; text: string } | { mimeType: string; blob: string }> {
   const { workspaceId } = address;
   if (address.kind === "summary") {
     const summary = boundSummary(await cloche.summarizeWorkspace(workspaceId, { signal }));
@@ -92,7 +92,9 @@ async function contentOf(
   // SECURITY: the path goes into the sandbox as it came; no file of the host is ever opened for a resource (G-19)
   const file = await cloche.readWorkspaceFile(workspaceId, address.path, { max_bytes: MAX_BYTES, signal });
   if (file.truncated) throw tooLarge(`"${file.path}"`, file.size_bytes, "workspace_file_read");
-  return { mimeType: "text/plain", text: file.content };
+  return file.encoding === "base64"
+    ? { mimeType: "application/octet-stream", blob: file.content }
+    : { mimeType: "text/plain", text: file.content };
 }
 
 const tooLarge = (what: string, size: number, tool: string): Error =>

@@ -11,6 +11,14 @@ export const workspaceShape = z.object({
   expires_at: z.number().nullable(),
 });
 
+export const seedShape = z.object({
+  mode: text,
+  seed_path: text.nullable(),
+  origin_ref: text.nullable(),
+  /** Told in the text; its schema would be read in every conversation. */
+  left_out: z.unknown(),
+});
+
 export const execShape = z.object({
   sequence: int,
   exit_code: int,
@@ -33,6 +41,7 @@ export const fileListShape = z.object({
 export const fileContentShape = z.object({
   path: text,
   content: text,
+  encoding: text,
   size_bytes: int,
   truncated: z.boolean(),
   next_offset: int.nullable(),

@@ -35,14 +35,32 @@ export function fileListWords({ path, entries, total, next_cursor: next }: Liste
   return [`${plural(total, "entry").replace("entrys", "entries")} in ${path}`, ...lines, ...more].join("\n");
 }
 
-export function fileWords({ content, size_bytes: size, next_offset: next }: FileRead): string {
+/** What stayed at home, for who wonders why a tool is not found; empty when nothing did. */
+export function leftOutWords(seed: { readonly left_out?: unknown }): string {
+  const left = seed.left_out as LeftHome | null | undefined;
+  if (!left || left.entries === 0) return "";
+  const names = left.largest.slice(0, 3).map(({ path }) => path);
+  const more = left.entries - names.length;
+  return `, without what git ignores: ${names.join(", ")}${more > 0 ? ` and ${count(more)} more` : ""}`;
+}
+
+interface LeftHome {
+  readonly entries: number;
+  readonly largest: readonly { readonly path: string }[];
+}
+
+export function fileWords({ content, encoding, size_bytes: size, next_offset: next }: FileRead): string {
+  const shown = encoding === "base64" ? `No text; in base64:\n${content}` : content;
   return next === null
-    ? content || "The file is empty"
-    : `${content}\n[… ${count(size - next)} bytes follow; read on with offset ${next} …]`;
+    ? size === 0
+      ? "The file is empty"
+      : shown
+    : `${shown}\n[… ${count(size - next)} bytes follow; read on with offset ${next} …]`;
 }
 
 interface FileRead {
   readonly content: string;
+  readonly encoding: string;
   readonly size_bytes: number;
   readonly next_offset: number | null;
 }

@@ -1,3 +1,4 @@
+import type { LeftOut } from "./seed-content.ts";
 import type { ArtifactType } from "./names.ts";
 
 export interface FileEntry {
@@ -15,10 +16,15 @@ export interface FileList {
   entries: FileEntry[];
 }
 
+export const FILE_ENCODINGS = ["utf8", "base64"] as const;
+export type FileEncoding = (typeof FILE_ENCODINGS)[number];
+
 export interface FileContent {
   workspace_id: string;
   path: string;
   content: string;
+  /** What `content` is: the text itself, or bytes that are no text, or were asked for so. */
+  encoding: FileEncoding;
   /** Of the whole file, also when `content` is a part of it. */
   size_bytes: number;
   /** Whether there is more after `content`. */
@@ -77,11 +83,21 @@ export interface PatchApplied {
   files: { path: string; status: ChangeStatus; old_path?: string }[];
 }
 
+/**
+ * Where a push goes. `contents`: what is in a folder or an archive goes into `dest`, and so does a file under its own name. `copy`: as with `docker cp`, the
+ * thing itself becomes `dest`, or goes into it where that is a folder; an archive is a file like any other.
+ */
+export const PLACEMENTS = ["contents", "copy"] as const;
+export type Placement = (typeof PLACEMENTS)[number];
+
 export interface SyncPushed {
   workspace_id: string;
   source_path: string;
+  /** Where it is now: the folder that has what was in a folder or an archive, or the file. */
   dest: string;
   files: number;
+  /** What git ignores and what therefore stayed at home; null where there is none. */
+  left_out: LeftOut | null;
 }
 
 export interface DiskExported {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Included, LeftOut } from "./seed-content.ts";
 import { ExecutionMode, NAME, NetworkPolicy, SECRET_NAME, WorkspaceState } from "./names.ts";
 
 /** Labels: keys as names, values free text without control characters. */
@@ -22,6 +23,10 @@ export const WorkspaceSeed = z.object({
   seed_path: z.string().nullable(),
   origin_kind: SeedOrigin.nullable(),
   origin_ref: z.string().nullable(),
+  /** Null where git ignores nothing, or there is no git. */
+  left_out: LeftOut.nullable(),
+  /** Null unless ignored files were asked for. */
+  included: Included.nullable(),
 });
 export type WorkspaceSeed = z.infer<typeof WorkspaceSeed>;
 

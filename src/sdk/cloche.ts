@@ -53,6 +53,8 @@ import type {
   ResetOptions,
   ResizeShellOptions,
   RunOptions,
+  RunResult,
+  RunStream,
   ServiceLogsOptions,
   ShellStream,
   SignalCommandOptions,
@@ -197,13 +199,13 @@ export class Cloche implements AsyncDisposable {
     return await this.#ask("diffWorkspace", { workspace_id: workspaceId }, options);
   }
 
-  /** Copies a file or folder of the workspace to a new path on this host. */
+  /** Copies a file or folder of the workspace to a new path on this host; with `overwrite` also in the place of a file. */
   async exportWorkspace(workspaceId: string, path: string, options: ExportOptions): Promise<Exported> {
     const output_path = resolveHostPath(options.output_path);
     return await this.#ask("exportWorkspace", { workspace_id: workspaceId, path, output_path }, options);
   }
 
-  /** Copies the contents of a folder or archive of this host into the workspace: all of it or nothing. */
+  /** Copies the contents of a folder or archive of this host, or a file, into the workspace: all of it or nothing. */
   async pushWorkspaceSync(workspaceId: string, sourcePath: string, options: SyncOptions = {}): Promise<SyncPushed> {
     const source_path = resolveHostPath(sourcePath);
     return await this.#ask("pushWorkspaceSync", { workspace_id: workspaceId, source_path }, options);
@@ -299,12 +301,12 @@ export class Cloche implements AsyncDisposable {
   }
 
   /** Creates a workspace, runs one command in it and deletes it, whatever happens. */
-  async run(options: RunOptions): Promise<ExecResult> {
+  async run(options: RunOptions): Promise<RunResult> {
     return await runToEnd(this, options);
   }
 
   /** `run` byte for byte. The stream's result comes after the workspace is deleted. */
-  async openRun(options: OpenRunOptions): Promise<CommandStream> {
+  async openRun(options: OpenRunOptions): Promise<RunStream> {
     return await openRunStream(this, options);
   }
 

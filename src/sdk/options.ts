@@ -2,6 +2,7 @@ import type { ClocheEvent } from "../model/event.ts";
 import type { ExecResult } from "../model/exec.ts";
 import type { OperationInput, OperationName } from "../model/operations.ts";
 import type { ReportProgress } from "../model/progress.ts";
+import type { WorkspaceSeed } from "../model/workspace.ts";
 import type { Shell } from "../model/shell.ts";
 
 export interface ClocheOptions {
@@ -77,6 +78,11 @@ export type AttachShellOptions = OptionsOf<"attachShell", "shell_id">;
 export type RunOptions = OperationInput<"createWorkspace"> & OptionsOf<"execWorkspace"> & LongCallOptions;
 export type OpenRunOptions = RunOptions & Pick<OperationInput<"streamWorkspace">, "stdin" | "pty">;
 
+/** How the command ended, and what its workspace began with. */
+export interface RunResult extends ExecResult {
+  workspace_seed: WorkspaceSeed;
+}
+
 /** Here `signal` is the command's, not one that ends the call. */
 export type SignalCommandOptions = Partial<Pick<OperationInput<"signalCommand">, "signal">>;
 export type CommandSignal = OperationInput<"signalCommand">["signal"];
@@ -106,6 +112,12 @@ export interface CommandStream extends AsyncDisposable {
   resize(size: { cols: number; rows: number }): Promise<void>;
   /** Ends the command if it still runs. */
   close(): Promise<void>;
+}
+
+/** A command in a workspace that is deleted after it. */
+export interface RunStream extends CommandStream {
+  readonly workspace_seed: WorkspaceSeed;
+  readonly result: Promise<RunResult>;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ExecResult } from "../model/exec.ts";
+import type { Workspace } from "../model/workspace.ts";
 import type {
   CommandStream,
   CreateOptions,
@@ -6,11 +7,13 @@ import type {
   OpenCommandOptions,
   OpenRunOptions,
   RunOptions,
+  RunResult,
+  RunStream,
 } from "./options.ts";
 
 /** What `run` needs of the client; said here, because importing the client would be a cycle. */
 interface Client {
-  createWorkspace(options: CreateOptions): Promise<{ workspace_id: string }>;
+  createWorkspace(options: CreateOptions): Promise<Workspace>;
   deleteWorkspace(workspaceId: string): Promise<unknown>;
   execWorkspace(workspaceId: string, options: ExecOptions): Promise<ExecResult>;
   openCommand(workspaceId: string, options: OpenCommandOptions): CommandStream;
@@ -20,9 +23,9 @@ interface Client {
 const ABANDONED_AFTER_SECONDS = 60;
 
 /** Create, exec, delete. The workspace goes also when the command failed or the caller aborted. */
-export async function runToEnd(client: Client, options: RunOptions): Promise<ExecResult> {
+export async function runToEnd(client: Client, options: RunOptions): Promise<RunResult> {
   const { create, exec } = split(options);
-  const { workspace_id: id } = await client.createWorkspace(create);
+  const { workspace_id: id, workspace_seed } = await client.createWorkspace(create);
   let result: ExecResult;
   try {
     result = await client.execWorkspace(id, exec);
@@ -31,17 +34,17 @@ export async function runToEnd(client: Client, options: RunOptions): Promise<Exe
     throw error;
   }
   await client.deleteWorkspace(id);
-  return result;
+  return { ...result, workspace_seed };
 }
 
-export async function openRunStream(client: Client, options: OpenRunOptions): Promise<CommandStream> {
+export async function openRunStream(client: Client, options: OpenRunOptions): Promise<RunStream> {
   const { create, exec } = split(options);
-  const { workspace_id: id } = await client.createWorkspace(create);
+  const { workspace_id: id, workspace_seed } = await client.createWorkspace(create);
   const stream = client.openCommand(id, exec);
   const result = stream.result.then(
     async (value) => {
       await client.deleteWorkspace(id);
-      return value;
+      return { ...value, workspace_seed };
     },
     async (error: unknown) => {
       await deleteQuietly(client, id);
@@ -55,6 +58,7 @@ export async function openRunStream(client: Client, options: OpenRunOptions): Pr
     await result.catch(() => undefined);
   };
   return {
+    workspace_seed,
     sequence: stream.sequence,
     result,
     output: () => stream.output(),

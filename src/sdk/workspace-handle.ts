@@ -160,7 +160,7 @@ export class WorkspaceHandle implements AsyncDisposable {
     return await this.#calls.ask("exportWorkspace", { path, output_path: resolveHostPath(output_path) }, rest);
   }
 
-  /** Copies the contents of a folder or archive of this host into the workspace: all of it or nothing. */
+  /** Copies the contents of a folder or archive of this host, or a file, into the workspace: all of it or nothing. */
   async sync(sourcePath: string, options: SyncOptions = {}): Promise<SyncPushed> {
     return await this.#calls.ask("pushWorkspaceSync", { source_path: resolveHostPath(sourcePath) }, options);
   }

@@ -1,5 +1,6 @@
 import type { DiskExported, FileContent, FileList, FileWritten } from "../model/files.ts";
 import type { SnapshotDeleted, SnapshotList } from "../model/snapshot.ts";
+import { bytesAsText, readPages } from "./file-bytes.ts";
 import { resolveHostPath } from "./on-this-host.ts";
 import type { CallOptions, DiskExportOptions, ListFilesOptions, ReadFileOptions, WriteFileOptions } from "./options.ts";
 import { toOptions } from "./to-options.ts";
@@ -18,16 +19,25 @@ export class WorkspaceFiles {
     return await this.#calls.ask("readWorkspaceFile", { path }, options);
   }
 
-  /** Makes the folders on the way. */
+  /** The whole file byte for byte, or `max_bytes` of it from `offset` on, however large one answer may be. */
+  async readBytes(path: string, options: Omit<ReadFileOptions, "encoding"> = {}): Promise<Uint8Array> {
+    const pages: Buffer[] = [];
+    const read = (page: ReadFileOptions) => this.read(path, page);
+    for await (const page of readPages(read, options)) pages.push(page);
+    return new Uint8Array(Buffer.concat(pages));
+  }
+
+  /** Text, or bytes as they are. Makes the folders on the way. */
   async write(
     path: string,
-    text: string | WriteFileOptions,
+    content: string | Uint8Array | WriteFileOptions,
     options: Omit<WriteFileOptions, "text"> = {},
   ): Promise<FileWritten> {
+    const given = content instanceof Uint8Array ? bytesAsText(content) : content;
     return await this.#calls.ask(
       "writeWorkspaceFile",
       { path },
-      toOptions<WriteFileOptions, "text">("text", text, options),
+      toOptions<WriteFileOptions, "text">("text", given, options),
     );
   }
 

@@ -60,6 +60,8 @@ describe("import() of an archive", () => {
       seed_path: join(base, name),
       origin_kind: "seed_path",
       origin_ref: null,
+      left_out: null,
+      included: null,
     });
     expect(fs.readFileSync(join(tree, "a", long, "ü.txt"), "utf8")).toBe("deep");
     expect(fs.statSync(join(tree, "big")).size).toBe(1_500_000);

@@ -84,7 +84,7 @@ function copyInto(from: number, entry: ScannedEntry, stat: fs.Stats, tree: TreeW
     } else if (entry.size > buffer.length) {
       tree.room.take(entry.size);
       cloneContent(from, to);
-    } else copyContent(from, tree.fill(to));
+    } else copyContent(from, tree.fill(to), entry.size);
   } catch (error) {
     fs.closeSync(to);
     throw error;
@@ -111,9 +111,14 @@ function checkSame(fd: number, path: BytePath, entry: ScannedEntry): fs.Stats {
   return stat;
 }
 
-function copyContent(from: number, to: HoleWriter): void {
-  for (let count = fs.readSync(from, buffer); count > 0; count = fs.readSync(from, buffer))
+/** As much as the scan saw; that there is no more is looked at afterwards. */
+function copyContent(from: number, to: HoleWriter, size: number): void {
+  for (let left = size; left > 0;) {
+    const count = fs.readSync(from, buffer, 0, Math.min(left, buffer.length), null);
+    if (count === 0) break;
     to.add(buffer.subarray(0, count));
+    left -= count;
+  }
   to.end();
 }
 

@@ -47,7 +47,14 @@ describe("import() of nothing", () => {
     const second = await seeds.import(undefined, {});
     expect(second.tree).toBe(first.tree);
     expect(fs.readdirSync(first.tree)).toEqual([]);
-    expect(first.seed).toEqual({ mode: "empty", seed_path: null, origin_kind: null, origin_ref: null });
+    expect(first.seed).toEqual({
+      mode: "empty",
+      seed_path: null,
+      origin_kind: null,
+      origin_ref: null,
+      left_out: null,
+      included: null,
+    });
     const owner = currentIdMap().toHost(1000, 1000);
     expect(fs.statSync(first.tree)).toMatchObject({ uid: owner.uid, gid: owner.gid });
     expect(fs.statSync(first.tree).mode & 0o7777).toBe(0o755);
@@ -71,7 +78,14 @@ describe("import() of a plain folder", () => {
     const { tree, seed } = await seeds.import(source, {});
 
     expect(fingerprint(source)).toEqual(before);
-    expect(seed).toEqual({ mode: "directory", seed_path: source, origin_kind: "seed_path", origin_ref: null });
+    expect(seed).toEqual({
+      mode: "directory",
+      seed_path: source,
+      origin_kind: "seed_path",
+      origin_ref: null,
+      left_out: null,
+      included: null,
+    });
     expect(fs.readFileSync(join(tree, "deep/er/a.txt"), "utf8")).toBe("hello");
     expect(fs.readFileSync(join(tree, "big")).equals(fs.readFileSync(at("big")))).toBe(true);
     expect(fs.readdirSync(join(tree, "empty"))).toEqual([]);

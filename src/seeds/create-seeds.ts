@@ -5,13 +5,13 @@ import type { IdMap } from "../base/id-map.ts";
 import { randomName } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { removeTree } from "../base/remove-tree.ts";
-import type { ImportedSeed, Seeds } from "../contracts/seeds.ts";
+import type { BringOptions, ImportedSeed, Seeds } from "../contracts/seeds.ts";
 import type { ImportOutcome } from "./import-job.ts";
 import { runSeedImport, type ImportRunner } from "./run-import.ts";
 import { SeedCache } from "./seed-cache.ts";
 import { cacheFailure } from "./seed-errors.ts";
 import { IMPORTER_VERSION, type TreeOwner } from "./seed-key.ts";
-import { checkScope, seedKindOf } from "./seed-source.ts";
+import { checkScope, seedKindOf, sourceKindOf, type SourceKind } from "./seed-source.ts";
 import { SharedWork } from "./shared-work.ts";
 
 /** The user that commands run as in a sandbox. */
@@ -21,29 +21,43 @@ export interface SeedsOptions {
   readonly cachePath: string;
   readonly idMap: IdMap;
   readonly log: Log;
+  /** Never part of a seed. */
+  readonly home?: string;
   /** How an import is run; a thread by default. */
   readonly run?: ImportRunner;
 }
 
-export function createSeeds({ cachePath, idMap, log, run = runSeedImport }: SeedsOptions): Seeds {
+export function createSeeds({ cachePath, home, idMap, log, run = runSeedImport }: SeedsOptions): Seeds {
   const owner: TreeOwner = { kind: idMap.kind, ...idMap.toHost(AGENT, AGENT) };
   const cache = new SeedCache(cachePath, owner);
   const imports = new SharedWork<ImportOutcome>();
+
+  const importAs = (kind: SourceKind, path: string, options: Omit<BringOptions, "asItIs">) => {
+    const { scope, include } = options;
+    return imports.join(
+      JSON.stringify([path, kind, scope, include]),
+      (progress, signal) => run({ cachePath, home, seedPath: path, kind, owner, scope, include }, progress, signal),
+      options,
+    );
+  };
 
   return {
     async import(seedPath, options) {
       if (seedPath === undefined) return { tree: emptyTree(cache, owner), seed: EMPTY };
       const path = resolve(seedPath);
-      const { scope } = options;
-      if (scope) await checkScope(path, scope);
+      if (options.scope) await checkScope(path, options.scope);
       const kind = await seedKindOf(path);
-      const outcome = await imports.join(
-        JSON.stringify([path, scope]),
-        (progress, signal) => run({ cachePath, seedPath: path, kind, owner, scope }, progress, signal),
-        options,
-      );
+      const outcome = await importAs(kind, path, options);
       const seed = { mode: kind, seed_path: path, origin_kind: "seed_path", origin_ref: outcome.head } as const;
-      return { tree: outcome.tree, seed };
+      return { tree: outcome.tree, seed: { ...seed, left_out: outcome.leftOut, included: outcome.included } };
+    },
+
+    async bring(given, options) {
+      const path = resolve(given);
+      if (options.scope) await checkScope(path, options.scope);
+      const kind = await sourceKindOf(path, options.asItIs);
+      const { tree, leftOut } = await importAs(kind, path, options);
+      return { tree, kind, leftOut };
     },
 
     async prune(inUse) {
@@ -58,7 +72,14 @@ export function createSeeds({ cachePath, idMap, log, run = runSeedImport }: Seed
   };
 }
 
-const EMPTY: ImportedSeed["seed"] = { mode: "empty", seed_path: null, origin_kind: null, origin_ref: null };
+const EMPTY: ImportedSeed["seed"] = {
+  mode: "empty",
+  seed_path: null,
+  origin_kind: null,
+  origin_ref: null,
+  left_out: null,
+  included: null,
+};
 
 /** One folder for all; too little to be worth a thread. */
 function emptyTree(cache: SeedCache, owner: TreeOwner): string {

@@ -7,6 +7,8 @@ export class HoleWriter {
   readonly #fd: number;
   readonly #before: (bytes: number) => void;
   #at = 0;
+  /** Up to where bytes were written. */
+  #written = 0;
 
   /** `before` is told of bytes that are about to be written. */
   constructor(fd: number, before: (bytes: number) => void) {
@@ -21,6 +23,7 @@ export class HoleWriter {
         this.#before(part.length);
         for (let done = 0; done < part.length;)
           done += fs.writeSync(this.#fd, part, done, part.length - done, this.#at + done);
+        this.#written = this.#at + part.length;
       }
       this.#at += part.length;
     }
@@ -28,6 +31,6 @@ export class HoleWriter {
 
   /** A hole at the end is only a size. */
   end(): void {
-    fs.ftruncateSync(this.#fd, this.#at);
+    if (this.#written < this.#at) fs.ftruncateSync(this.#fd, this.#at);
   }
 }

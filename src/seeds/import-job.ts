@@ -4,17 +4,22 @@ import { join } from "node:path";
 import { isExactly } from "../base/exact-path.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ReadScope } from "../model/read-scope.ts";
+import type { Included, LeftOut } from "../model/seed-content.ts";
+import { type IncludeRules, SeedInclude } from "../policy/seed-include.ts";
 import { shown, toBytePath, type BytePath } from "./byte-path.ts";
 import { copyScan } from "./copy-scan.ts";
 import { compareContent, digestOf, isFresh, type FreshFile } from "./fresh-files.ts";
+import { IncludedPaths } from "./included-paths.ts";
 import { checkAborted, type JobControl } from "./job-control.ts";
+import { measureLeftOut, shownSecrets } from "./measure-left-out.ts";
 import { partOfScan } from "./part-of-scan.ts";
 import { scanSource } from "./scan-source.ts";
 import type { Scan } from "./scan.ts";
 import { SeedCache } from "./seed-cache.ts";
 import { cacheFailure, SourceChanged, sourceFailure } from "./seed-errors.ts";
 import { ownerLine, seedKey, type TreeOwner } from "./seed-key.ts";
-import { notSeeded, outsideScope } from "./seed-source.ts";
+import { scanSingle } from "./scan-single.ts";
+import { notSeeded, outsideScope, type SourceKind } from "./seed-source.ts";
 import type { TreeWriter } from "./tree-writer.ts";
 import { writeGitFolder } from "./write-git-folder.ts";
 
@@ -22,16 +27,24 @@ export interface ImportRequest {
   readonly cachePath: string;
   /** Absolute, and checked to be of that kind. */
   readonly seedPath: string;
-  readonly kind: "directory" | "tar_archive";
+  readonly kind: SourceKind;
   readonly owner: TreeOwner;
   /** What may be read; the path is in there by its text. */
   readonly scope?: ReadScope | undefined;
+  /** Ignored files that come along. */
+  readonly include?: IncludeRules | undefined;
+  /** Not to be seeded either, wherever it is. */
+  readonly home?: string | undefined;
 }
 
 export interface ImportOutcome {
   readonly tree: string;
   readonly head: string | null;
+  readonly leftOut: LeftOut | null;
+  readonly included: Included | null;
 }
+
+type Built = Pick<ImportOutcome, "tree" | "head">;
 
 const ATTEMPTS = 3;
 
@@ -39,7 +52,7 @@ const ATTEMPTS = 3;
 export async function runImport(request: ImportRequest, control: JobControl): Promise<ImportOutcome> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await (request.kind === "directory" ? importDirectory(request, control) : importArchive(request, control));
+      return await importBy(request, control);
     } catch (error) {
       if (!(error instanceof SourceChanged)) throw cacheFailure(error);
       if (attempt === ATTEMPTS) {
@@ -52,42 +65,107 @@ export async function runImport(request: ImportRequest, control: JobControl): Pr
   }
 }
 
+function importBy(request: ImportRequest, control: JobControl): Promise<ImportOutcome> {
+  if (request.kind === "directory") return importDirectory(request, control);
+  return request.kind === "tar_archive" ? importArchive(request, control) : importSingle(request, control);
+}
+
+/** One file or link, in a folder of its own. */
+async function importSingle(request: ImportRequest, control: JobControl): Promise<ImportOutcome> {
+  const { seedPath, scope } = request;
+  const { scan, real } = scanSingle(seedPath, request.kind === "symlink");
+  if (scope !== undefined) {
+    // SECURITY: what is copied is the very file that is judged (G-23)
+    if (real !== toBytePath(seedPath) || request.kind === "symlink") throw outsideScope(seedPath, scope.root);
+    const fd = openArchive(seedPath);
+    try {
+      await checkArchive(fd, request, control);
+    } finally {
+      fs.closeSync(fd);
+    }
+  }
+  const build = (tree: TreeWriter) => Promise.resolve(copyScan(scan, tree, control));
+  const built = await findOrBuild(request, control, seedKey(scan, request.owner), null, scan.root, build);
+  return { ...built, leftOut: null, included: null };
+}
+
 async function importDirectory(request: ImportRequest, control: JobControl): Promise<ImportOutcome> {
   control.progress(`Scanning ${request.seedPath}`);
-  const scan = await scanFor(request, control);
+  const asked = request.include && new SeedInclude(asBytes(request.include));
+  const scan = await scanFor(request, control, asked);
   tellLeftOut(scan, control);
-  return findOrBuild(request, control, seedKey(scan, request.owner), scan.head, scan.root, async (tree, folder) => {
-    const fresh = copyScan(scan, tree, control);
-    for (const [index, repository] of scan.repositories.entries()) {
-      const scratch = join(folder, `objects-${index}`);
-      await writeGitFolder(repository, tree, scratch, control);
-      fs.rmSync(scratch, { recursive: true });
-    }
-    return fresh;
-  });
+  const built = await findOrBuild(
+    request,
+    control,
+    seedKey(scan, request.owner),
+    scan.head,
+    scan.root,
+    async (tree, folder) => {
+      const fresh = copyScan(scan, tree, control);
+      for (const [index, repository] of scan.repositories.entries()) {
+        const scratch = join(folder, `objects-${index}`);
+        await writeGitFolder(repository, tree, scratch, control);
+        fs.rmSync(scratch, { recursive: true });
+      }
+      return fresh;
+    },
+  );
+  return { ...built, leftOut: measureLeftOut(scan.root, scan.ignored), included: tellIncluded(request, scan, asked) };
 }
 
 /** The folder, or as much of a project as is in it. */
-async function scanFor(request: ImportRequest, control: JobControl): Promise<Scan> {
+async function scanFor(request: ImportRequest, control: JobControl, asked: SeedInclude | undefined): Promise<Scan> {
   const { seedPath, scope } = request;
-  const cachePath = toBytePath(request.cachePath);
-  if (scope?.kind !== "project") return scanSource(toBytePath(seedPath), cachePath, control, scope !== undefined);
-  const whole = await scanSource(toBytePath(scope.root), cachePath, control, true);
-  const part = partOfScan(whole, inProject(seedPath, scope.root));
+  const options = { control, hidden: hiddenBy(request), exact: scope !== undefined };
+  if (scope?.kind !== "project") {
+    return scanSource(toBytePath(seedPath), { ...options, included: includedPaths(asked, "", scope) });
+  }
+  const folder = inProject(seedPath, scope.root);
+  const whole = await scanSource(toBytePath(scope.root), { ...options, included: includedPaths(asked, folder, scope) });
+  const part = partOfScan(whole, folder);
   // SECURITY: what the project itself does not seed is not seeded by its own name either (G-23)
   if (part === undefined) throw notSeeded(seedPath, scope.root);
   return part;
 }
 
+/** SECURITY: of a caller that may read a part of the host, whoever decided that has the last word (G-23, G-32). */
+function includedPaths(asked: SeedInclude | undefined, base: BytePath, scope: ReadScope | undefined): IncludedPaths {
+  if (asked === undefined) return new IncludedPaths([]);
+  const rules = [{ include: asked, base }];
+  if (scope === undefined) return new IncludedPaths(rules);
+  const allowed = new SeedInclude(asBytes({ ignored: scope.kind === "folder", globs: scope.ignored ?? [] }));
+  return new IncludedPaths([...rules, { include: allowed, base: "" }]);
+}
+
+const asBytes = ({ ignored, globs }: IncludeRules): IncludeRules => ({ ignored, globs: globs.map(toBytePath) });
+
+function tellIncluded({ include }: ImportRequest, scan: Scan, asked: SeedInclude | undefined): Included | null {
+  if (include === undefined || asked === undefined) return null;
+  const { taken, takenSecrets } = scan.ignored;
+  return {
+    include_ignored: include.ignored,
+    include: [...include.globs],
+    is_remembered: false,
+    files: taken.files,
+    size_bytes: taken.bytes,
+    ...shownSecrets(takenSecrets),
+    unmatched: asked.unmatched.map(shown),
+  };
+}
+
+const hiddenBy = ({ cachePath, home }: ImportRequest): BytePath[] =>
+  [cachePath, ...(home === undefined ? [] : [home])].map(toBytePath);
+
 const inProject = (path: string, root: string): BytePath => toBytePath(path.slice(root.length).replace(/^\/+/, ""));
 
-/** SECURITY: the same for an archive, which has to be the very file that the scan found (G-23). */
+/** SECURITY: the same for an archive or a file, which has to be the very file that the scan found (G-23). */
 async function checkArchive(fd: number, request: ImportRequest, control: JobControl): Promise<void> {
   const { seedPath, scope } = request;
   if (scope === undefined) return;
   if (!isExactly(fd, seedPath)) throw outsideScope(seedPath, scope.root);
   if (scope.kind === "folder") return;
-  const whole = await scanSource(toBytePath(scope.root), toBytePath(request.cachePath), control, true);
+  const options = { control, hidden: hiddenBy(request), exact: true };
+  const whole = await scanSource(toBytePath(scope.root), options);
   const found = whole.entries.find(inProject(seedPath, scope.root));
   if (found?.kind !== "file" || found.ino !== fs.fstatSync(fd).ino) throw notSeeded(seedPath, scope.root);
 }
@@ -101,13 +179,14 @@ async function importArchive(request: ImportRequest, control: JobControl): Promi
     if (!before.isFile()) throw new SourceChanged(path);
     const readMs = Date.now();
     const key = archiveKey(fd, before, request.owner);
-    return await findOrBuild(request, control, key, null, path, async (tree) => {
+    const built = await findOrBuild(request, control, key, null, path, async (tree) => {
       const { unpackArchive } = await import("./unpack-archive.ts");
       await unpackArchive(fd, request.seedPath, tree, control);
       const after = fs.fstatSync(fd);
       if (after.ctimeMs !== before.ctimeMs || after.size !== before.size) throw new SourceChanged(path);
       return isFresh(before.ctimeMs, readMs) ? [{ path: "", sha256: digestOf(path) }] : [];
     });
+    return { ...built, leftOut: null, included: null };
   } finally {
     fs.closeSync(fd);
   }
@@ -121,7 +200,7 @@ async function findOrBuild(
   head: string | null,
   root: BytePath,
   build: (tree: TreeWriter, folder: string) => Promise<FreshFile[]>,
-): Promise<ImportOutcome> {
+): Promise<Built> {
   const cache = new SeedCache(request.cachePath, request.owner);
   for (let variant = 0; ; variant += 1) {
     // Two states that differ within the clock's grain have the same key; the second is kept beside the first.

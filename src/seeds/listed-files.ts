@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { failure } from "../model/error-codes.ts";
 import { joined, parentOf, shown, type BytePath } from "./byte-path.ts";
 import { checkAborted, type JobControl } from "./job-control.ts";
@@ -42,7 +43,7 @@ export class ListedFiles {
       before = path;
       const folder = parentOf(path);
       if (folder !== place?.folder) place = { folder, found: this.#folder(folder, path) };
-      if (this.#add(path, place.found) && listing.startsWith("160000 ", at + 2)) await this.#inner(path);
+      if (isFolder(this.#add(path, place.found)) && listing.startsWith("160000 ", at + 2)) await this.#inner(path);
     }
   }
 
@@ -52,29 +53,43 @@ export class ListedFiles {
       if (record === "") continue;
       const repository = record.endsWith("/");
       const path = repository ? record.slice(0, -1) : record;
-      if (this.#add(path, this.#folder(parentOf(path), path)) && repository) await this.#inner(path);
+      if (isFolder(this.#add(path, this.#folder(parentOf(path), path))) && repository) await this.#inner(path);
     }
   }
 
-  /** Returns whether it is a folder. */
-  #add(path: BytePath, folder: ListedFolder | undefined): boolean {
+  /** One that git does not list; undefined when it is not there, or no file or link. */
+  addFile(path: BytePath): Stats | undefined {
+    const stat = this.#add(path, this.#folder(parentOf(path), path));
+    return stat && kindOf(stat) !== "directory" ? stat : undefined;
+  }
+
+  /** A folder, also one that has nothing in it. */
+  addFolder(path: BytePath): void {
+    this.#folder(path, path);
+  }
+
+  async #inner(path: BytePath): Promise<void> {
+    this.addFolder(path);
+    await this.#options.scanInner(joined(this.#top, path));
+  }
+
+  /** What has that name, which is part of the scan then unless it is a folder. */
+  #add(path: BytePath, folder: ListedFolder | undefined): Stats | undefined {
     if (++this.#count % 512 === 0) checkAborted(this.#options.control);
     const name = path.slice(path.lastIndexOf("/") + 1);
     this.#checkName(name, path);
     // SECURITY: a tracked folder may have become a link to anywhere; what git tracked below it is gone (G-01)
-    if (folder === undefined) return false;
+    if (folder === undefined) return undefined;
     const stat = lookMaybe(folder, name);
-    if (stat === undefined) return false; // deleted in the work tree
+    if (stat === undefined) return undefined; // deleted in the work tree
     const kind = kindOf(stat);
-    if (kind === "directory") return true;
-    if (kind === "other") this.#scan.leftOut.push(joined(folder.path, name));
-    else folder.scanner.take(name, stat);
-    return false;
-  }
-
-  async #inner(path: BytePath): Promise<void> {
-    this.#folder(path, path);
-    await this.#options.scanInner(joined(this.#top, path));
+    if (kind === "directory") return stat;
+    if (kind === "other") {
+      this.#scan.leftOut.push(joined(folder.path, name));
+      return undefined;
+    }
+    folder.scanner.take(name, stat);
+    return stat;
   }
 
   /** On the way to `listed`. */
@@ -103,6 +118,8 @@ export class ListedFiles {
     throw failure("SEED_INVALID", `Cannot import "${shown(this.#scan.root)}": its git index names "${shown(listed)}"`);
   }
 }
+
+const isFolder = (stat: Stats | undefined): boolean => stat !== undefined && kindOf(stat) === "directory";
 
 function lookMaybe({ scanner }: ListedFolder, name: BytePath): ReturnType<FolderScanner["look"]> {
   try {

@@ -14,6 +14,12 @@ export function partOfScan(scan: Scan, folder: BytePath): Scan | undefined {
     repositories: scan.repositories
       .filter(({ path }) => inside(path))
       .map((repository) => ({ ...repository, path: relative(repository.path) })),
+    ignored: {
+      taken: scan.ignored.taken,
+      left: scan.ignored.left.filter(inside).map(relative).filter(Boolean),
+      leftSecrets: scan.ignored.leftSecrets.filter(inside).map(relative),
+      takenSecrets: scan.ignored.takenSecrets.filter(inside).map(relative),
+    },
     leftOut: scan.leftOut.filter(inside).map(relative),
     head: null,
   };

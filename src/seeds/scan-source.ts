@@ -2,35 +2,52 @@ import { realpathSync } from "node:fs";
 import { joined, shown, toBytePath, toFs, type BytePath } from "./byte-path.ts";
 import { isIgnored } from "./git-here.ts";
 import { findRepository, findRepositoryAt, type GitRepository } from "./git-repository.ts";
+import { IncludedPaths } from "./included-paths.ts";
 import type { JobControl } from "./job-control.ts";
 import { scanDirectory } from "./scan-directory.ts";
 import { scanRepository } from "./scan-repository.ts";
-import type { Scan } from "./scan.ts";
+import { noneIgnored, type Scan } from "./scan.ts";
 import { ScannedEntries } from "./scanned-entries.ts";
 import { sourceFailure } from "./seed-errors.ts";
 import { outsideScope } from "./seed-source.ts";
 
+export interface SourceScanOptions {
+  readonly control: JobControl;
+  /** Folders that are never seeded: the cache that the seed is written to, and the home. */
+  readonly hidden: readonly BytePath[];
+  /** Refused when the path has a link in it. */
+  readonly exact?: boolean;
+  /** Ignored files that come along. */
+  readonly included?: IncludedPaths;
+}
+
 /** What a folder seeds: by git's rules where it is a checkout or lies in one, else everything. */
 export async function scanSource(
   seedPath: BytePath,
-  cachePath: BytePath,
-  control: JobControl,
-  exact = false,
+  { control, hidden, exact = false, included = new IncludedPaths([]) }: SourceScanOptions,
 ): Promise<Scan> {
   const root = realFolder(seedPath);
   // SECURITY: who may read below a folder gets nothing that a link there leads to (G-23)
   if (exact && root !== seedPath) throw outsideScope(shown(seedPath), shown(root));
-  const scan: Scan = { root, entries: new ScannedEntries(), repositories: [], leftOut: [], head: null };
-  const excluded = new Set([cachePath, realOr(cachePath)]);
+  const scan: Scan = {
+    root,
+    entries: new ScannedEntries(),
+    repositories: [],
+    leftOut: [],
+    ignored: noneIgnored(),
+    head: null,
+  };
+  const excluded = new Set(hidden.flatMap((path) => [path, realOr(path)]));
 
   const inner = async (path: BytePath): Promise<boolean> => {
     const repository = findRepositoryAt(joined(root, path));
     if (repository === undefined) return false;
-    await scanRepository(scan, path, repository, { control, scanInner: inner });
+    await scanRepository(scan, path, repository, options);
     return true;
   };
+  const options = { control, scanInner: inner, included, excluded };
   const outer = await repositoryOf(root, control);
-  if (outer !== undefined) await scanRepository(scan, "", outer, { control, scanInner: inner });
+  if (outer !== undefined) await scanRepository(scan, "", outer, options);
   else await scanDirectory(scan, "", { control, excluded, scanRepository: inner });
   return scan;
 }

@@ -19,6 +19,24 @@ export interface ScannedRepository {
   readonly roots: readonly string[];
 }
 
+/** What git ignores, and what became of it. */
+export interface IgnoredFound {
+  /** What stayed; a folder with a slash at its end, once for all that is in it. */
+  readonly left: BytePath[];
+  /** Files that stayed because they are likely to be secrets. */
+  readonly leftSecrets: BytePath[];
+  readonly taken: { files: number; bytes: number };
+  /** Files that came although they are likely to be secrets. */
+  readonly takenSecrets: BytePath[];
+}
+
+export const noneIgnored = (): IgnoredFound => ({
+  left: [],
+  leftSecrets: [],
+  taken: { files: 0, bytes: 0 },
+  takenSecrets: [],
+});
+
 export interface Scan {
   /** Absolute, without a link on the way. */
   readonly root: BytePath;
@@ -26,6 +44,7 @@ export interface Scan {
   readonly repositories: ScannedRepository[];
   /** What cannot be seeded: sockets, pipes, devices and git folders that lead elsewhere. */
   readonly leftOut: BytePath[];
+  readonly ignored: IgnoredFound;
   /** The commit that is checked out at the root. */
   head: string | null;
 }

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, realpath, stat } from "node:fs/promises";
+import { access, lstat, realpath, stat } from "node:fs/promises";
 import { errnoOf } from "../base/errors.ts";
 import { isInside } from "../base/exact-path.ts";
 import { failure } from "../model/error-codes.ts";
@@ -34,6 +34,24 @@ export function notSeeded(path: string, root: string): Error {
   );
 }
 
+/** What kind of thing a path names to be copied into a workspace that is there; fails with what is wrong about it. */
+export async function sourceKindOf(path: string, asItIs: boolean): Promise<SourceKind> {
+  const own = await lstat(path).catch(() => undefined); // what is not there is told below
+  if (asItIs && own?.isSymbolicLink()) return "symlink";
+  const found = own?.isSymbolicLink() ? await stat(path).catch(() => undefined) : own;
+  if (!found?.isFile() || (!asItIs && isArchive(path))) return seedKindOf(path);
+  try {
+    await access(path, constants.R_OK);
+  } catch {
+    throw failure("SEED_UNREADABLE", `Cannot read "${path}": permission denied`, { details: { path } });
+  }
+  return "file";
+}
+
+const isArchive = (path: string): boolean => /\.(tar|tar\.gz|tgz)$/i.test(path);
+
+export type SourceKind = "directory" | "tar_archive" | "file" | "symlink";
+
 /** What kind of seed a path names; fails with what is wrong about it. */
 export async function seedKindOf(path: string): Promise<"directory" | "tar_archive"> {
   let real: string;
@@ -48,7 +66,7 @@ export async function seedKindOf(path: string): Promise<"directory" | "tar_archi
     }
     if (!found.isFile())
       throw failure("SEED_INVALID", `Cannot import "${path}": it is neither a folder nor an archive`);
-    if (!/\.(tar|tar\.gz|tgz)$/i.test(path)) {
+    if (!isArchive(path)) {
       throw failure("SEED_INVALID", `Cannot import "${path}": it is a file, but no .tar, .tar.gz or .tgz archive`);
     }
     await access(real, constants.R_OK);

@@ -15,6 +15,7 @@ import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend, removeSandboxes, startSandbox } from "./sandbox.ts";
 import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";
 import { requireLimits } from "./require-limits.ts";
+import { chooseRules } from "./seed-rules.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { writeSession } from "./session.ts";
 
@@ -41,7 +42,9 @@ export async function createWorkspace(
   );
   requireCapabilities(backend, { rootfs, ociRuntime: input.oci_runtime });
   const limits = await chooseLimits(input, config, backend, context);
-  const { tree, seed } = await deps.seeds.import(input.seed_path, { ...context, scope: input.read_scope });
+  const { include, isRemembered, keep } = await chooseRules(input, deps.includes);
+  const { tree, seed } = await deps.seeds.import(input.seed_path, { ...context, scope: input.read_scope, include });
+  await keep?.();
   context.signal?.throwIfAborted();
   const stored: StoredWorkspace = {
     ...blankWorkspace(deps),
@@ -58,6 +61,7 @@ export async function createWorkspace(
     idempotencyKey: input.idempotency_key ?? null,
     seed: {
       ...seed,
+      included: seed.included && { ...seed.included, is_remembered: isRemembered },
       ...(input.origin_kind && { origin_kind: input.origin_kind }),
       ...(input.origin_ref && { origin_ref: input.origin_ref }),
     },

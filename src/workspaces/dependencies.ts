@@ -4,6 +4,7 @@ import type { Backend } from "../contracts/backend.ts";
 import type { Environments } from "../contracts/environment.ts";
 import type { Gates } from "../contracts/gates.ts";
 import type { Events } from "../contracts/events.ts";
+import type { RememberedIncludes } from "./remembered-includes.ts";
 import type { Seeds } from "../contracts/seeds.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Config } from "../model/config.ts";
@@ -22,6 +23,7 @@ export interface Dependencies {
   readonly backends: ReadonlyMap<string, Backend>;
   readonly environments: Environments;
   readonly seeds: Seeds;
+  readonly includes: RememberedIncludes;
   readonly gates: Gates;
   readonly clock: Clock;
   readonly log: Log;

@@ -342,3 +342,49 @@ describe("G-12 links of an export", () => {
     expect(fs.readdirSync(base)).toEqual([]);
   }, 60_000);
 });
+
+describe("an export that may overwrite", () => {
+  const overwrite = { overwrite: true };
+  const FILE = { path: "", content: "new" };
+  const FOLDER = [
+    { path: "", type: "directory" },
+    { path: "a", content: "new" },
+  ] as const;
+
+  it("takes the place of a file, or of an empty folder, and of nothing otherwise", async () => {
+    fs.writeFileSync(output, "old");
+    await writeExport(stream(FILE), output, overwrite);
+    expect(fs.readFileSync(output, "utf8")).toBe("new");
+    await expect(writeExport(stream(...FOLDER), output, overwrite)).rejects.toMatchObject({ code: "OUTPUT_EXISTS" });
+    fs.rmSync(output);
+    await writeExport(stream(FILE), output, overwrite);
+    fs.rmSync(output);
+    fs.mkdirSync(output);
+    await expect(writeExport(stream(FILE), output, overwrite)).rejects.toMatchObject({ code: "OUTPUT_EXISTS" });
+    await writeExport(stream(...FOLDER), output, overwrite);
+    expect(fs.readdirSync(output)).toEqual(["a"]);
+    await expect(writeExport(stream(...FOLDER), output, overwrite)).rejects.toMatchObject({ code: "OUTPUT_EXISTS" });
+    expect(fs.readdirSync(base)).toEqual(["out"]);
+  });
+
+  it("G-12: is never written through a link, and leaves what is there when it fails", async () => {
+    fs.writeFileSync(join(base, "target"), "old");
+    fs.symlinkSync("target", output);
+    await expect(writeExport(stream(FILE), output, overwrite)).rejects.toMatchObject({ code: "OUTPUT_EXISTS" });
+    expect([fs.readlinkSync(output), fs.readFileSync(join(base, "target"), "utf8")]).toEqual(["target", "old"]);
+    fs.rmSync(output);
+    fs.writeFileSync(output, "old");
+    await expect(writeExport(stream({ ...FILE, size: 9 }), output, overwrite)).rejects.toMatchObject({
+      code: "GUEST_PROTOCOL",
+    });
+    expect(fs.readFileSync(output, "utf8")).toBe("old");
+    async function* lateLink() {
+      yield item(FILE);
+      fs.rmSync(output);
+      fs.symlinkSync("target", output);
+      await Promise.resolve();
+    }
+    await expect(writeExport(lateLink(), output, overwrite)).rejects.toMatchObject({ code: "OUTPUT_EXISTS" });
+    expect(fs.readFileSync(join(base, "target"), "utf8")).toBe("old");
+  });
+});

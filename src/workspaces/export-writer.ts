@@ -30,6 +30,8 @@ export interface ExportOptions {
   readonly links?: LinkPolicy | undefined;
   /** Where it is built, on the same file system; the caller removes it. Without one, a folder beside the output. */
   readonly scratch?: string | undefined;
+  /** A file takes the place of a file, and a folder that of an empty one. */
+  readonly overwrite?: boolean | undefined;
   /** Another name for the folder of the output, which leads to it whatever becomes of the path. */
   readonly folder?: string | undefined;
 }
@@ -58,14 +60,15 @@ export async function writeExport(
   const output = resolve(outputPath);
   const folder = options.folder ?? dirname(output);
   const place = join(folder, basename(output));
-  await checkOutput(output, place);
+  await checkOutput(output, place, options.overwrite);
   const name = basename(options.scratch ?? `.${basename(output).slice(0, 60)}.cloche-${randomName(8)}`);
   await using held = openScratch(join(folder, name), output);
   try {
     const writer = new ExportWriter(join(held.path, "export"), options);
     for await (const item of items) await writer.add(item);
     const written = await writer.finish();
-    await moveIntoPlace(join(held.path, "export"), output, written.artifactType, place);
+    const move = options.overwrite ? replaceFile : moveIntoPlace;
+    await move(join(held.path, "export"), output, written.artifactType, place);
     return written;
   } catch (error) {
     throw toFailure(error, output);
@@ -263,14 +266,15 @@ class GatheredWrites {
   }
 }
 
-async function checkOutput(output: string, place: string): Promise<void> {
+async function checkOutput(output: string, place: string, overwrite = false): Promise<void> {
   const parent = dirname(output);
   const found = await statMaybe(() => fs.stat(dirname(place)));
   if (!found?.isDirectory() || output === parent) {
     throw failure("OUTPUT_INVALID", `Cannot export to "${output}": "${parent}" is no folder`);
   }
   // lstat: a link that leads nowhere is something too, and must not be written through
-  if (await statMaybe(() => fs.lstat(place))) throw outputExists(output);
+  const there = await statMaybe(() => fs.lstat(place));
+  if (there && !(overwrite && (there.isFile() || there.isDirectory()))) throw outputExists(output);
 }
 
 async function statMaybe<T>(stat: () => Promise<T>): Promise<T | undefined> {
@@ -313,8 +317,34 @@ export async function moveIntoPlace(from: string, output: string, type: Artifact
   }
 }
 
+/**
+ * Takes the place of a file, or of an empty folder, in one step: who looks sees the old one or the new.
+ * SECURITY: never through a link, and never of a folder that has something in it (G-12).
+ */
+async function replaceFile(from: string, output: string, type: ArtifactType, place: string): Promise<void> {
+  const there = await statMaybe(() => fs.lstat(place));
+  if (there === undefined) {
+    await moveIntoPlace(from, output, type, place);
+    return;
+  }
+  if (type === "directory" ? !there.isDirectory() : !there.isFile()) throw outputExists(output);
+  try {
+    await fs.rename(from, place);
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === "ENOTEMPTY" || code === "EEXIST" || code === "EISDIR" || code === "ENOTDIR")
+      throw outputExists(output);
+    throw error;
+  }
+}
+
 function outputExists(output: string): Error {
-  return failure("OUTPUT_EXISTS", `Cannot export to "${output}": it exists`);
+  return failure("OUTPUT_EXISTS", `Cannot export to "${output}": it exists`, {
+    hint: [
+      way`Choose an output path that does not exist`,
+      way`let a file take the place of a file with ${argument("overwrite")}`,
+    ],
+  });
 }
 
 function refused(item: ExportItem, reason: string): Error {

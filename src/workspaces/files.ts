@@ -6,6 +6,7 @@ import { WORKSPACE_ROOT } from "../model/names.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-path.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { decodeContent, encodeContent } from "./file-encoding.ts";
 import { writeExport } from "./export-writer.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { inOutputFolder } from "./output-folder.ts";
@@ -60,11 +61,13 @@ export async function readFile(live: LiveWorkspace, input: OperationInput<"readW
   });
   const truncated = offset + maxBytes < entry.size;
   // A character that the cut went through is left to the next read, which gets it whole.
-  const end = truncated ? before + wholeCharacters(content.subarray(before, before + maxBytes)) : content.length;
+  const whole = input.encoding === "base64" ? maxBytes : wholeCharacters(content.subarray(before, before + maxBytes));
+  const end = truncated ? before + whole : content.length;
+  const bytes = redactedRange(content, redactor.find(content), before, end);
   return {
     workspace_id: live.workspaceId,
     path: toWorkspaceAbsolute(relative),
-    content: redactedRange(content, redactor.find(content), before, end).toString("utf8"),
+    ...encodeContent(bytes, input.encoding, input.path),
     size_bytes: entry.size,
     truncated,
     offset,
@@ -86,11 +89,11 @@ function wholeCharacters(bytes: Buffer): number {
 export async function writeFile(
   deps: Dependencies,
   live: LiveWorkspace,
-  { path, text, mode }: OperationInput<"writeWorkspaceFile">,
+  { path, text, encoding, mode }: OperationInput<"writeWorkspaceFile">,
 ): Promise<FileWritten> {
   const relative = toWorkspaceRelative(path);
   if (relative === "") throw failure("FILE_WRONG_TYPE", `Cannot write "${path}": it is a directory`);
-  const content = Buffer.from(text, "utf8");
+  const content = decodeContent(text, encoding, path);
   const files = await live.files();
   await files.write("workspace", relative, content, { shownPath: path, ...(mode !== undefined && { mode }) });
   const written = { path: toWorkspaceAbsolute(relative), bytes_written: content.length };
@@ -102,7 +105,7 @@ export async function writeFile(
 export async function exportPath(
   deps: Dependencies,
   live: LiveWorkspace,
-  { path, output_path: outputPath, links, cautious }: OperationInput<"exportWorkspace">,
+  { path, output_path: outputPath, links, overwrite, cautious }: OperationInput<"exportWorkspace">,
   signal: AbortSignal | undefined,
 ): Promise<Exported> {
   const relative = toWorkspaceRelative(path);
@@ -121,7 +124,7 @@ export async function exportPath(
     const out = files.treeOut("workspace", relative, { shownPath: path, signal });
     const items = withinRoom(cautious ? refuseRepositories(withoutGit(out)) : out, room);
     return await deps.scratch.beside(outputPath, (scratch) =>
-      writeExport(items, outputPath, { scratch, folder, links, ...(signal && { signal }) }),
+      writeExport(items, outputPath, { scratch, folder, links, overwrite, ...(signal && { signal }) }),
     );
   });
   const exported = {

@@ -7,17 +7,21 @@ const PIECE_BYTES = 256 * 1024;
 export interface HostTreeOptions {
   /** The name of something at the top that is left out. */
   readonly skipTop?: string | undefined;
+  /** The name that the one thing at the top gets. */
+  readonly topName?: string | undefined;
 }
 
 /** A tree of the host on its way into a sandbox. Names are bytes: they need not be UTF-8. */
 export class HostTree {
   readonly #root: Buffer;
   readonly #skipTop: Buffer | undefined;
+  readonly #topName: Buffer | undefined;
   #count = 0;
 
-  constructor(root: string, { skipTop }: HostTreeOptions = {}) {
+  constructor(root: string, { skipTop, topName }: HostTreeOptions = {}) {
     this.#root = Buffer.from(root);
     this.#skipTop = skipTop === undefined ? undefined : Buffer.from(skipTop);
+    this.#topName = topName === undefined ? undefined : Buffer.from(topName);
   }
 
   /** Files and links so far. */
@@ -37,7 +41,11 @@ export class HostTree {
       const path = joined(folder, name);
       const host = joined(this.#root, path);
       const stat = await lstat(host, { bigint: true });
-      const entry = { path, mode: Number(stat.mode & 0o777n), mtimeNs: stat.mtimeNs };
+      const entry = {
+        path: (folder.length === 0 && this.#topName) || path,
+        mode: Number(stat.mode & 0o777n),
+        mtimeNs: stat.mtimeNs,
+      };
       if (stat.isDirectory()) {
         yield createTreeItem({ ...entry, type: "directory" });
         yield* this.#below(path);

@@ -9,6 +9,7 @@ import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { requireCapabilities } from "./require-capabilities.ts";
 import { requireLimits } from "./require-limits.ts";
+import { statedRules } from "./seed-rules.ts";
 import { getBackend, sandboxDirectory } from "./sandbox.ts";
 import { Secrets, readSecrets } from "./secrets.ts";
 import { inheritedLabels } from "./inherited-labels.ts";
@@ -24,7 +25,7 @@ export async function moveWorkspace(
   context: CreateContext,
 ): Promise<LiveWorkspace> {
   const { stored: parent } = from;
-  if (input.seed_path !== undefined) {
+  if (input.seed_path !== undefined || statedRules(input) !== undefined || input.remember_include) {
     throw failure("INVALID_ARGUMENT", "A workspace is made from another workspace or from a seed, not from both", {
       hint: [way`Leave out the seed (${argument("seed_path")})`, way`the workspace (${argument("from_workspace")})`],
     });

@@ -32,7 +32,8 @@ export function presentWorkspace(
     running_service_count: counts.runningServices,
     shell_count: counts.shells,
     reset_count: stored.resetCount,
-    workspace_seed: stored.seed,
+    // What an earlier version recorded says nothing about ignored files.
+    workspace_seed: { ...stored.seed, left_out: stored.seed.left_out ?? null, included: stored.seed.included ?? null },
     secrets: stored.secrets.map(({ name, source_kind }) => ({ name, source_kind })),
   };
 }

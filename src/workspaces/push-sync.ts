@@ -1,15 +1,14 @@
-import { join } from "node:path";
-import { ClocheError } from "../base/errors.ts";
-import type { GuestFiles } from "../guest/files.ts";
-import { failure } from "../model/error-codes.ts";
-import type { SyncPushed } from "../model/files.ts";
+import { basename, dirname, join } from "node:path";
 import type { OperationInput } from "../model/operations.ts";
+import type { SyncPushed } from "../model/files.ts";
 import type { ReportProgress } from "../model/progress.ts";
-import { toWorkspaceAbsolute, toWorkspaceRelative } from "../policy/workspace-path.ts";
+import { toWorkspaceAbsolute } from "../policy/workspace-path.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { HostTree } from "./host-tree.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
+import { checkTarget, lookAtPlace, placeContents, placeCopy } from "./push-place.ts";
 import { roomFor, withinRoom } from "./room.ts";
+import { statedRules } from "./seed-rules.ts";
 
 export interface PushContext {
   readonly signal?: AbortSignal | undefined;
@@ -17,41 +16,39 @@ export interface PushContext {
 }
 
 /**
- * Brings a later folder or archive of the host in, by the rules of a seed: it becomes a checked tree in the cache first, and that goes in as a
+ * Brings a later folder, archive or file of the host in, by the rules of a seed: it becomes a checked tree in the cache first, and that goes in as a
  * whole or not at all. Files are replaced, what else is there stays.
  */
 export async function pushSync(
   deps: Pick<Dependencies, "home" | "seeds" | "events">,
   live: Pick<LiveWorkspace, "workspaceId" | "files" | "secrets">,
-  { source_path: sourcePath, read_scope: scope, dest }: OperationInput<"pushWorkspaceSync">,
+  input: OperationInput<"pushWorkspaceSync">,
   context: PushContext,
 ): Promise<SyncPushed> {
-  const relative = toWorkspaceRelative(dest ?? "");
+  const { source_path: sourcePath, read_scope: scope, placement = "contents" } = input;
   const files = await live.files();
-  if (relative !== "") await checkDestination(files, relative, dest ?? relative);
-  const { tree, seed } = await deps.seeds.import(sourcePath, { ...context, scope });
+  const place = await lookAtPlace(files, input.dest);
+  const include = statedRules(input);
+  const { tree, kind, leftOut } = await deps.seeds.bring(sourcePath, {
+    ...context,
+    scope,
+    include,
+    asItIs: placement === "copy",
+  });
+  const target = (placement === "copy" ? placeCopy : placeContents)(place, kind, basename(sourcePath));
+  await checkTarget(files, target, kind);
+  const isSingle = kind === "file" || kind === "symlink";
   // The history of a git project stays home: it would run into the one that is there.
-  const source = new HostTree(tree, { skipTop: seed.mode === "directory" ? ".git" : undefined });
+  const source = new HostTree(tree, {
+    skipTop: kind === "directory" ? ".git" : undefined,
+    topName: isSingle ? basename(target) : undefined,
+  });
   context.signal?.throwIfAborted();
   // SECURITY: on this way a hole is bytes and each name a file of its own: no more than there is room for (G-15)
   const items = withinRoom(source.items(), roomFor(join(deps.home, "workspaces")), "push");
-  await files.treeIn("workspace", relative, items, {
-    shownPath: toWorkspaceAbsolute(relative),
-    signal: context.signal,
-  });
-  const pushed = { source_path: sourcePath, dest: toWorkspaceAbsolute(relative), files: source.count };
+  const folder = isSingle ? dirname(target).replace(/^\.$/, "") : target;
+  await files.treeIn("workspace", folder, items, { shownPath: toWorkspaceAbsolute(folder), signal: context.signal });
+  const pushed = { source_path: sourcePath, dest: toWorkspaceAbsolute(target), files: source.count };
   deps.events.record({ kind: "sync.pushed", workspace_id: live.workspaceId, ...pushed });
-  return { workspace_id: live.workspaceId, ...pushed };
-}
-
-async function checkDestination(files: GuestFiles, relative: string, shownPath: string): Promise<void> {
-  try {
-    const { type } = await files.stat("workspace", relative, { shownPath });
-    if (type === "directory") return;
-    const what = type === "other" ? "no folder" : `a ${type}`;
-    throw failure("FILE_WRONG_TYPE", `Cannot push to "${shownPath}": it is ${what}`);
-  } catch (error) {
-    if (error instanceof ClocheError && error.code === "FILE_NOT_FOUND") return;
-    throw error;
-  }
+  return { workspace_id: live.workspaceId, ...pushed, left_out: leftOut };
 }

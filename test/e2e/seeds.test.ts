@@ -98,7 +98,7 @@ describe("seeds", () => {
   it("a git project comes whole, with submodule, links and odd names, clean as it was; what is ignored stays home", async () => {
     const before = await fingerprint(project);
     const workspace = await create(project);
-    expect(workspace.workspace_seed).toEqual({
+    expect(workspace.workspace_seed).toMatchObject({
       mode: "directory",
       seed_path: project,
       origin_kind: "seed_path",
@@ -171,11 +171,48 @@ describe("seeds", () => {
   it("an empty workspace is empty and agent's own; without a seed nothing is imported", async () => {
     const before = existsSync(seeds) ? cached() : [];
     const workspace = await at.sdk.createWorkspace({ environment: "host" });
-    expect(workspace.workspace_seed).toEqual({ mode: "empty", seed_path: null, origin_kind: null, origin_ref: null });
+    expect(workspace.workspace_seed).toEqual({
+      mode: "empty",
+      seed_path: null,
+      origin_kind: null,
+      origin_ref: null,
+      left_out: null,
+      included: null,
+    });
     expect(await sh(workspace.workspace_id, "ls -A | wc -l; stat -c '%U %a' .; touch new")).toBe("0\nagent 755\n");
     expect(cached().filter((name) => !name.startsWith("empty"))).toEqual(
       before.filter((name) => !name.startsWith("empty")),
     );
+  });
+
+  it("what git ignores comes along when it is named, is remembered, and is not in a diff", async () => {
+    const run = async (...words: string[]) => await at.cli(["run", "--seed-path", project, ...words, "--", "ls", "-A"]);
+    const first = await run();
+    expect(first.stderr).toContain("note: what git ignores stayed at home: ");
+    expect(first.stderr).toContain("node_modules/ (1 file, 8 B)");
+    expect(first.stderr).toContain("--include-ignored");
+    const named = await run("--include", "node_modules", "--include", "nothing", "--remember");
+    expect(named.stdout.split("\n")).toContain("node_modules");
+    expect(named.stderr).toBe("note: --include nothing matched nothing that git ignores\n");
+    const remembered = await run("--json");
+    expect(remembered.json()).toMatchObject({
+      workspace_seed: { included: { is_remembered: true, include: ["node_modules", "nothing"], files: 1 } },
+    });
+    expect((await run("--no-include", "--remember")).stdout).not.toContain("node_modules");
+    expect((await run("--include-ignored")).stderr).toBe(
+      "note: .env stayed at home, which may hold secrets; name it to bring it: --include .env\n",
+    );
+    expect((await run("--include", ".env")).stderr).toBe("note: .env came along, which may hold secrets\n");
+    for (const words of [["--remember"], ["--no-include", "--include-ignored"]])
+      expect((await run(...words)).code, words.join(" ")).toBe(2);
+    expect((await at.cli(["run", "--include-ignored", "--", "true"])).code).toBe(2);
+
+    const whole = await at.sdk.createWorkspace({ environment: "host", seed_path: project, include_ignored: true });
+    expect(await sh(whole.workspace_id, "cat node_modules/x/index.js debug.log; git status --short")).toBe(
+      "ignored\nignored\n",
+    );
+    expect((await at.sdk.diffWorkspace(whole.workspace_id)).changed).toBe(false);
+    await at.sdk.deleteWorkspace(whole.workspace_id);
   });
 
   it.each([

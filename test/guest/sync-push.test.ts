@@ -61,7 +61,7 @@ describe("pushSync()", () => {
     const source = project();
     const result = await push(source);
     const pushed = { source_path: source, dest: "/workspace", files: 4 };
-    expect(result).toEqual({ workspace_id: "ws-test", ...pushed });
+    expect(result).toEqual({ workspace_id: "ws-test", ...pushed, left_out: null });
     expect(workspace.events.told).toMatchObject([{ kind: "sync.pushed", ...pushed }]);
     expect(await workspace.tree()).toEqual({ ...BEFORE, ...PUSHED });
     const entry = await (await workspace.files()).stat("workspace", "a.txt");
@@ -93,7 +93,7 @@ describe("pushSync()", () => {
     writeFileSync(join(source, "ignored"), "i\n");
     git("add", "a.txt");
     git("commit", "--quiet", "-m", "first");
-    expect(await push(source)).toMatchObject({ files: 5 });
+    expect(await push(source)).toMatchObject({ files: 5, left_out: { entries: 1 } });
     expect(await workspace.tree()).toEqual({ ...BEFORE, ...PUSHED, ".gitignore": "644 ignored\n" });
   });
 

@@ -13,6 +13,8 @@ const PROGRAM = join(PROJECT, "dist/cli/main.js");
 export interface CliResult {
   readonly code: number | null;
   readonly stdout: string;
+  /** The same as it came. */
+  readonly bytes: Buffer;
   readonly stderr: string;
   readonly json: () => Record<string, unknown>;
 }
@@ -81,10 +83,12 @@ export function runProcess(
     child.stdin?.on("error", () => undefined).end(options.input);
     child.once("error", fail);
     child.once("close", (code) => {
-      const stdout = Buffer.concat(out).toString();
+      const bytes = Buffer.concat(out);
+      const stdout = bytes.toString();
       done({
         code,
         stdout,
+        bytes,
         stderr: Buffer.concat(err).toString(),
         json: () => JSON.parse(stdout) as Record<string, unknown>,
       });

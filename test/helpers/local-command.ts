@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { ExecResult } from "../../src/model/exec.ts";
-import type { CommandStream, OpenCommandOptions, OutputChunk } from "../../src/sdk/options.ts";
+import type { CommandStream, OpenCommandOptions, OutputChunk, RunStream } from "../../src/sdk/options.ts";
 
 /** A real process of this host behind the interface of a sandbox's command. */
 export function openLocalCommand(
@@ -68,4 +68,21 @@ export function openLocalCommand(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** The same as `run` opens it, of a workspace that began empty. */
+export function openLocalRun(options: OpenCommandOptions): RunStream {
+  const stream = openLocalCommand("ws-1", options);
+  const workspace_seed = {
+    mode: "empty",
+    seed_path: null,
+    origin_kind: null,
+    origin_ref: null,
+    left_out: null,
+    included: null,
+  } as const;
+  return Object.assign(stream, {
+    workspace_seed,
+    result: stream.result.then((result) => ({ ...result, workspace_seed })),
+  });
 }

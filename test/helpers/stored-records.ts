@@ -23,7 +23,7 @@ export const workspace = (id: string, fields: Partial<StoredWorkspace> = {}): St
   ociRuntime: null,
   idempotencyKey: null,
   resetCount: 0,
-  seed: { mode: "empty", seed_path: null, origin_kind: null, origin_ref: null },
+  seed: { mode: "empty", seed_path: null, origin_kind: null, origin_ref: null, left_out: null, included: null },
   baseline: "/cache/seeds/x",
   layers: [],
   generation: 1,

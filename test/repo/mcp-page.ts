@@ -36,6 +36,7 @@ The project, and no more ([G-23](guarantees.md), [0021](decisions/0021-mcp-host-
 | what | by itself | more with |
 |---|---|---|
 | reading: \`seed_path\`, \`source_path\` | what a seed of the project brings, by its real path: nothing that git ignores, nothing of \`.git\` by its own name, nothing through a link. Relative paths begin at the project. Without a project: nothing | \`--allow-read PATH\`: all that is below it |
+| files that git ignores: \`include\`, \`include_ignored\` | nothing; their names and sizes are told | \`--allow-ignored GLOB\`: what a call asks for and this covers; [a file with secrets](configuration.md#secrets) if both name it |
 | a secret's \`file_path\` | nothing | \`--allow-read PATH\` |
 | writing: \`output_path\` | new paths in \`.cloche/exports\` of the project, which is made when it is needed and ignored by git, or in \`--output-dir FOLDER\`; through no link, onto and below no name that begins with a dot. A \`.git\` in what is exported stays in the sandbox, and what git would take for a repository under another name is refused. Relative paths begin at that folder. Without a project and a folder: nothing | \`--allow-write PATH\`: it, or new paths below it |
 | environments | \`host\`, \`debian:*\`, and the server's own \`--environment\` | \`--allow-environment NAME\`; one that ends with \`*\` stands for all that begin so |
@@ -100,7 +101,7 @@ Where a port is fixed, another user of the machine can listen there while no dae
 - What listens there can answer your clients, with tools of its own. Nothing in a bearer token tells a client whom it talks to. Where you do not trust the other users, use stdio, or as root a port below 1024, which no other user can have.
 
 A request needs \`Authorization: Bearer TOKEN\`. One with the \`Origin\` or \`Host\` of another site is refused
-([G-18](guarantees.md)). Options are in the address: \`/mcp?profile=workspace-full&project_path=/path\`, also \`output_dir\`, \`allow_read\`, \`allow_write\`, \`allow_environment\`
+([G-18](guarantees.md)). Options are in the address: \`/mcp?profile=workspace-full&project_path=/path\`, also \`output_dir\`, \`allow_read\`, \`allow_write\`, \`allow_environment\`, \`allow_ignored\`
 (as often as needed) and \`all_workspaces=true\`. There is no folder that it was started in, so a project has to be named, and without one nothing of the host can be read. The address is configuration, as the token is: who writes it decides what
 the tools reach, so let no model write it.
 
@@ -119,7 +120,7 @@ await using server = createServer({ profile: "workspace-core", mode: "repro-fix"
 await server.connect(transport); // of any MCP library
 \`\`\`
 
-It takes the same options: \`output_dir\`, \`allow_read\`, \`allow_write\`, \`allow_environment\` (lists) and \`all_workspaces\`.
+It takes the same options: \`output_dir\`, \`allow_read\`, \`allow_write\`, \`allow_environment\`, \`allow_ignored\` (lists) and \`all_workspaces\`.
 
 ## Conformance
 

@@ -27,8 +27,13 @@ const SERVE_FLAGS = [
   "--allow-read",
   "--allow-write",
   "--allow-environment",
+  "--allow-ignored",
   "--all-workspaces",
 ] as const;
+
+/** Which ignored files come along. */
+const INCLUDES = ["--include", "--include-ignored"] as const;
+const SEED_INCLUDES = [...INCLUDES, "--no-include", "--remember"] as const;
 
 export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   run: {
@@ -39,6 +44,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
       "--network-policy",
       "--timeout-seconds",
       "--seed-path",
+      ...SEED_INCLUDES,
       "--vcpu-count",
       "--mem-mib",
       "--cwd",
@@ -54,6 +60,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
       "--backend",
       "--oci-runtime",
       "--seed-path",
+      ...SEED_INCLUDES,
       "--from-workspace",
       "--name",
       "--label",
@@ -86,9 +93,14 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "workspace file read": { positionals: ["ID", "PATH"], flags: ["--max-bytes", "--content-only"] },
   "workspace file write": { positionals: ["ID", "PATH"], flags: ["--text", "--text-file"] },
   "workspace diff": { positionals: ["ID"], flags: [] },
-  "workspace export": { positionals: ["ID", "PATH"], flags: ["--output", "--links"], required: ["--output HOST_PATH"] },
+  "workspace export": {
+    positionals: ["ID", "PATH"],
+    flags: ["--output", "--overwrite", "--links"],
+    required: ["--output HOST_PATH"],
+  },
   "workspace patch apply": { positionals: ["ID"], flags: ["--patch", "--patch-file"] },
-  "workspace sync push": { positionals: ["ID", "HOST_PATH"], flags: ["--dest"] },
+  "workspace sync push": { positionals: ["ID", "HOST_PATH"], flags: [...INCLUDES, "--dest"] },
+  "workspace cp": { positionals: ["SRC", "DEST"], flags: ["--overwrite", "--links", ...INCLUDES] },
   "workspace snapshot create": { positionals: ["ID", "NAME"], flags: ["--live"] },
   "workspace snapshot list": { positionals: ["ID"], flags: [] },
   "workspace snapshot delete": { positionals: ["ID", "NAME"], flags: [] },

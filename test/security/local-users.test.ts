@@ -213,7 +213,7 @@ describe("G-24 an import from a folder that another user can write to", () => {
     const control = { progress: () => undefined, aborted: () => false, signal: new AbortController().signal };
     const owner = { kind: "single", uid: 0, gid: 0 } as const;
     const tree = () => new SeedCache(place.path("cache"), owner).begin().tree;
-    const scan = await scanSource(toBytePath(project), "", control);
+    const scan = await scanSource(toBytePath(project), { control, hidden: [] });
     copyScan(scan, tree(), control);
     // As if the link had been there when the folder was looked at, and the folder a moment before.
     renameSync(secret, place.path("private"));

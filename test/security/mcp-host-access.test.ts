@@ -405,6 +405,53 @@ describe.each(TRANSPORTS)("G-23: tools over %s reach no more of the host than th
     });
   });
 
+  it("G-32: bring nothing that git ignores unless the operator has named it, and a secret only by its name", async () => {
+    const asking = [
+      ["workspace_create", {}],
+      ["workspace_create", { seed_path: "src" }],
+      ["vm_run", { seed_path: ".", command: "grep -rah . ." }],
+    ] as const;
+    await withSession(transport, inProject(), async (session) => {
+      const id = await session.create();
+      for (const wish of [
+        { include_ignored: true },
+        { include: [".env"] },
+        { include: ["**"], include_ignored: false },
+      ]) {
+        for (const [name, args] of asking) {
+          const refusal = await session.refusal(name, { ...args, ...wish });
+          expect([refusal?.code, refusal?.hint]).toEqual([REFUSED, expect.stringContaining("--allow-ignored")]);
+        }
+      }
+      expect((await session.refusal("workspace_create", { include: ["../user"] }))?.code).toBe("INVALID_ARGUMENT");
+      expect((await session.refusal("workspace_sync_push", { workspace_id: id, source_path: ".env" }))?.code).toBe(
+        REFUSED,
+      );
+      expect(await contentOf(session, id)).not.toContain(KEY);
+    });
+    await withSession(transport, inProject({ allow_ignored: ["node_modules", "**"] }), async (session) => {
+      for (const wish of [{ include_ignored: true }, { include: [".env", "/.env", ".e*", "node_modules"] }]) {
+        const id = await session.create(wish);
+        const { stdout } = await session.call("workspace_exec", {
+          workspace_id: id,
+          command: "ls -A; ls node_modules",
+        });
+        expect(String(stdout).split("\n")).toEqual(expect.arrayContaining(["node_modules", "x"]));
+        expect(String(stdout).split("\n")).not.toContain(".env");
+      }
+    });
+    await withSession(transport, inProject({ allow_ignored: ["/.env"] }), async (session) => {
+      const made = await session.call("workspace_create", { include: [".env", "node_modules"] });
+      const { stdout } = await session.call("workspace_exec", {
+        workspace_id: String(made["workspace_id"]),
+        command: "ls -A",
+      });
+      expect(String(stdout).split("\n")).toContain(".env");
+      expect(String(stdout)).not.toContain("node_modules");
+      expect(made["workspace_seed"]).toMatchObject({ included: { secrets: [".env"], is_remembered: false } });
+    });
+  });
+
   it("reach what the operator adds, and no more", async () => {
     const open = at.path(`open-${transport}`);
     write(join(open, "in/x"), "open\n");
@@ -571,6 +618,9 @@ describe("G-23: whose the workspaces are", () => {
     const id = await withSession("stdio", more, (session) => session.create({ seed_path: join(home, ".ssh") }));
     expect(await sees("stdio", more, id)).toBe(true);
     expect(await sees("stdio", options, id)).toBe(false);
+    const ignored = { ...options, allow_ignored: ["node_modules"] };
+    const other = await withSession("stdio", ignored, (session) => session.create());
+    expect(await sees("stdio", options, other)).toBe(false);
   });
 
   it("without a project they are the session's", async () => {

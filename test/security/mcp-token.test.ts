@@ -96,7 +96,7 @@ describe("G-34 the token of MCP over HTTP that lasts", () => {
       const squat = `use IO::Socket::INET; my $l = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => $ARGV[0], Listen => 5, ReuseAddr => 1) or die; print "has it\\n"; sleep 60;`;
       {
         await using attack = await LocalAttack.start(squat, [port]);
-        expect(attack).toBeDefined();
+        await attack.says(/has it/);
         const status = await endpointOf(fresh);
         expect(status.url).not.toBe(first.url);
         await (await HttpSession.open(status)).leave();

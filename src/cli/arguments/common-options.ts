@@ -1,3 +1,4 @@
+import { LINK_POLICIES } from "../../model/files.ts";
 import { NETWORK_POLICIES, OFFERED_NETWORK_POLICIES } from "../../model/vocabulary.ts";
 import type { OptionSpec, PositionalSpec } from "./option-spec.ts";
 import { parseCount, parseSecretEnv, parseSeconds, parseVariable } from "./option-values.ts";
@@ -118,4 +119,17 @@ export const OUTPUT = {
   description: "Where it goes",
   required: true,
   completes: "host-path",
+} as const satisfies OptionSpec;
+
+export const OVERWRITE = {
+  type: "boolean",
+  description: "Let a file take the place of a file of the host, and a folder that of an empty one",
+} as const satisfies OptionSpec;
+
+/** Of what comes out of a workspace. */
+export const LINKS = {
+  type: "string",
+  value: "HOW",
+  description: "Links that lead out: refuse the export, skip them, or keep them as they are (default: refuse)",
+  choices: LINK_POLICIES,
 } as const satisfies OptionSpec;

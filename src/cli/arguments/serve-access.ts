@@ -13,7 +13,11 @@ export function serveAccess(words: readonly string[]): HostAccess {
   const project = hasNone ? [] : [path ?? "the git checkout that it is started in"];
   const exports = hasNone ? [] : [path === undefined ? ".cloche/exports in the checkout" : `${path}/.cloche/exports`];
   return {
-    reads: [...project, ...(options.allow_read ?? [])],
+    reads: [
+      ...project,
+      ...(options.allow_ignored ?? []).map((glob) => `${glob}, which git ignores`),
+      ...(options.allow_read ?? []),
+    ],
     writes: [...(output === undefined ? exports : [output]), ...(options.allow_write ?? [])],
     environments: [
       ...new Set([

@@ -62,6 +62,12 @@ export const SERVE_OPTIONS = {
     multiple: true,
     completes: "environment",
   },
+  "allow-ignored": {
+    type: "string",
+    value: "GLOB",
+    description: "Let calls include what git ignores and this matches; a file with secrets only by its name",
+    multiple: true,
+  },
   "all-workspaces": { type: "boolean", description: "Let the tools reach every workspace, not only their own" },
 } as const satisfies OptionSpecs;
 
@@ -96,6 +102,7 @@ export function serverOptions(values: Values<typeof SERVE_OPTIONS>): ServerOptio
     allow_read: values["allow-read"],
     allow_write: values["allow-write"],
     allow_environment: values["allow-environment"],
+    allow_ignored: values["allow-ignored"],
     all_workspaces: values["all-workspaces"],
   };
 }

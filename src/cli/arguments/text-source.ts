@@ -10,17 +10,27 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
 };
 
-/** The text that an option names on the host, `-` being standard input. Text that is no UTF-8 is refused: it would arrive changed. */
+/** What an option names on the host, byte for byte, `-` being standard input. */
+export async function readSource(
+  io: CliIo,
+  source: string,
+  words: readonly string[],
+  flag: string,
+): Promise<Uint8Array> {
+  return await readBytes(io, source).catch((error: unknown) => {
+    const reason = REASONS[errnoOf(error) ?? ""] ?? messageOf(error);
+    throw usageError(words, `Cannot read ${flag} "${source}": ${reason}`);
+  });
+}
+
+/** The same as text. What is no UTF-8 is refused: it would arrive changed. */
 export async function readTextSource(
   io: CliIo,
   source: string,
   words: readonly string[],
   flag: string,
 ): Promise<string> {
-  const bytes = await readBytes(io, source).catch((error: unknown) => {
-    const reason = REASONS[errnoOf(error) ?? ""] ?? messageOf(error);
-    throw usageError(words, `Cannot read ${flag} "${source}": ${reason}`);
-  });
+  const bytes = await readSource(io, source, words, flag);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

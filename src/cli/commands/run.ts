@@ -14,6 +14,8 @@ import {
   TTY,
   VCPU_COUNT,
 } from "../arguments/common-options.ts";
+import { SEED_INCLUDE_OPTIONS, seedIncludeInput } from "../arguments/include-options.ts";
+import { noteSeed } from "../results/left-out-notes.ts";
 
 /** `host` and names with a colon, such as debian:12: no program that people run is called so. */
 const isEnvironment = (word: string): boolean => word === "host" || word.includes(":");
@@ -30,6 +32,7 @@ export const command = defineCommand({
     "network-policy": NETWORK_POLICY,
     "timeout-seconds": TIMEOUT_SECONDS,
     "seed-path": SEED_PATH,
+    ...SEED_INCLUDE_OPTIONS,
     "vcpu-count": VCPU_COUNT,
     "mem-mib": MEM_MIB,
     cwd: CWD,
@@ -41,11 +44,12 @@ export const command = defineCommand({
   isOwnWord: isEnvironment,
   examples: [
     "cloche run -- sh -c 'id; ls /'",
-    "cloche run --seed-path . --timeout-seconds 120 npm test",
+    "cloche run --seed-path . --include node_modules --timeout-seconds 120 npm test",
     "cloche run debian:12 -it bash",
   ],
   async run(context) {
     const { values } = context;
+    const include = seedIncludeInput(values, this.words);
     const client = await context.connect();
     return await runSession(context, {
       words: this.words,
@@ -53,9 +57,10 @@ export const command = defineCommand({
       interactive: values.interactive,
       env: values.env,
       timeoutSeconds: values["timeout-seconds"],
-      open: (request) =>
-        client.openRun({
+      open: async (request) => {
+        const stream = await client.openRun({
           ...request,
+          ...include,
           environment: context.optionalArgument("ENVIRONMENT"),
           backend: values.backend,
           oci_runtime: values["oci-runtime"],
@@ -66,7 +71,10 @@ export const command = defineCommand({
           cwd: values.cwd,
           command: [...context.command],
           onProgress: context.onProgress,
-        }),
+        });
+        noteSeed(context, stream.workspace_seed);
+        return stream;
+      },
     });
   },
 });

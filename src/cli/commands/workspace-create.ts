@@ -9,6 +9,8 @@ import {
   SEED_PATH,
   VCPU_COUNT,
 } from "../arguments/common-options.ts";
+import { SEED_INCLUDE_OPTIONS, seedIncludeInput } from "../arguments/include-options.ts";
+import { noteSeed } from "../results/left-out-notes.ts";
 import { parseLabel, parseSecret, parseSecretFile, parseSeconds, toRecord } from "../arguments/option-values.ts";
 
 export const command = defineCommand({
@@ -19,6 +21,7 @@ export const command = defineCommand({
     backend: BACKEND,
     "oci-runtime": OCI_RUNTIME,
     "seed-path": SEED_PATH,
+    ...SEED_INCLUDE_OPTIONS,
     "from-workspace": {
       type: "string",
       value: "ID",
@@ -59,6 +62,7 @@ export const command = defineCommand({
   },
   examples: [
     "cloche workspace create --seed-path . --name first",
+    "cloche workspace create --seed-path . --include node_modules --remember",
     "cloche workspace create debian:12 --label team=web --ttl-seconds 600",
     "cloche workspace create --from-workspace ID --backend docker",
     "cloche workspace create debian:12 --from-workspace ID --backend vm",
@@ -68,12 +72,14 @@ export const command = defineCommand({
   ],
   async run(context) {
     const { values } = context;
+    const include = seedIncludeInput(values, this.words);
     const client = await context.connect();
     const workspace = await client.createWorkspace({
       environment: context.optionalArgument("ENVIRONMENT"),
       backend: values.backend,
       oci_runtime: values["oci-runtime"],
       seed_path: values["seed-path"],
+      ...include,
       from_workspace: values["from-workspace"],
       name: values.name,
       labels: values.label.length > 0 ? toRecord(values.label) : undefined,
@@ -94,6 +100,7 @@ export const command = defineCommand({
         ? id
         : `${id}\n${context.colours.dim(`Next: ${context.io.program} workspace exec ${id} -- COMMAND`)}`,
     );
+    noteSeed(context, workspace.workspace_seed);
     return 0;
   },
 });

@@ -13,11 +13,8 @@ export const command = defineCommand({
   ],
   async run(context) {
     const client = await context.connect();
-    await showFile(context, (max_bytes, offset) =>
-      client.readWorkspaceDisk(context.argument("ID"), context.argument("PATH"), {
-        max_bytes,
-        ...(offset !== undefined && { offset }),
-      }),
+    await showFile(context, (options) =>
+      client.readWorkspaceDisk(context.argument("ID"), context.argument("PATH"), options),
     );
     return 0;
   },

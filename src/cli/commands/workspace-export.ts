@@ -1,22 +1,17 @@
-import { LINK_POLICIES } from "../../model/files.ts";
 import { defineCommand } from "../command.ts";
-import { OUTPUT, WORKSPACE } from "../arguments/common-options.ts";
+import { LINKS, OUTPUT, OVERWRITE, WORKSPACE } from "../arguments/common-options.ts";
 import { escapeName } from "../output/escape.ts";
 
 export const command = defineCommand({
   words: ["workspace", "export"],
   summary: "Copy a file or folder out to the host",
   description:
-    "Nothing is overwritten: the output path must not exist yet. Links that stay within what is exported come along; one that leads out of it stops the export.",
+    "Nothing is overwritten: the output path must not exist yet, unless --overwrite says so. Links that stay within what is exported come along; one that leads out of it stops the export.",
   positionals: [WORKSPACE, { name: "PATH", description: "A file or folder under /workspace" }],
   options: {
     output: OUTPUT,
-    links: {
-      type: "string",
-      value: "HOW",
-      description: "Links that lead out: refuse the export, skip them, or keep them as they are (default: refuse)",
-      choices: LINK_POLICIES,
-    },
+    overwrite: OVERWRITE,
+    links: LINKS,
   },
   examples: [
     "cloche workspace export ws-4 dist --output ./dist",
@@ -27,6 +22,7 @@ export const command = defineCommand({
     const exported = await client.exportWorkspace(context.argument("ID"), context.argument("PATH"), {
       output_path: context.values.output,
       links: context.values.links,
+      overwrite: context.values.overwrite || undefined,
     });
     await context.print(
       exported,

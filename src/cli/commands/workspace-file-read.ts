@@ -7,17 +7,11 @@ export const command = defineCommand({
   summary: "Show a file",
   positionals: [WORKSPACE, { name: "PATH", description: "A file under /workspace" }],
   options: SHOW_FILE_OPTIONS,
-  examples: [
-    "cloche workspace file read ws-4 README.md",
-    "cloche workspace file read ws-4 out.txt --content-only > out.txt",
-  ],
+  examples: ["cloche workspace file read ws-4 README.md", "cloche workspace file read ws-4 picture.png > picture.png"],
   async run(context) {
     const client = await context.connect();
-    await showFile(context, (max_bytes, offset) =>
-      client.readWorkspaceFile(context.argument("ID"), context.argument("PATH"), {
-        max_bytes,
-        ...(offset !== undefined && { offset }),
-      }),
+    await showFile(context, (options) =>
+      client.readWorkspaceFile(context.argument("ID"), context.argument("PATH"), options),
     );
     return 0;
   },

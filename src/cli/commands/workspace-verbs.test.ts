@@ -98,7 +98,6 @@ it.each<[string, unknown, unknown[], string]>([
   ["stop ws-1", workspace, ["stopWorkspace", "ws-1"], "Stopped ws-2"],
   ["start ws-1", workspace, ["startWorkspace", "ws-1", {}], "Started ws-2"],
   ["disk list ws-1 src --recursive", files, ["listWorkspaceDisk", "ws-1", { path: "src", recursive: true }], "3 B"],
-  ["disk read ws-1 a", { content: "text" }, ["readWorkspaceDisk", "ws-1", "a", { max_bytes: 65_536 }], "text"],
   [
     "disk export ws-1 --output d.img --format ext4",
     { output_path: "/d.img", format: "ext4", size_bytes: 1024 },
@@ -196,4 +195,18 @@ it("create passes secrets on and shows none of them", async () => {
     },
   ]);
   expect(told.stdout + told.stderr).not.toContain("hush");
+});
+
+it("disk read asks for bytes where they go to a pipe, and for one answer where it is a document", async () => {
+  const answer = { content: "text", encoding: "utf8", truncated: false, next_offset: null };
+  const piped = await call(["workspace", "disk", "read", "ws-1", "a"], answer);
+  expect([piped.stdout, piped.asked]).toEqual([
+    "text",
+    ["readWorkspaceDisk", "ws-1", "a", { encoding: "base64", offset: 0, max_bytes: 4_194_304 }],
+  ]);
+  const json = await call(["workspace", "disk", "read", "ws-1", "a", "--json"], answer);
+  expect([JSON.parse(json.stdout), json.asked]).toEqual([
+    answer,
+    ["readWorkspaceDisk", "ws-1", "a", { max_bytes: 65_536 }],
+  ]);
 });

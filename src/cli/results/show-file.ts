@@ -1,5 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { failure } from "../../model/error-codes.ts";
 import type { FileContent } from "../../model/files.ts";
+import { contentBytes, readPages } from "../../sdk/file-bytes.ts";
+import type { ReadFileOptions } from "../../sdk/options.ts";
 import { formatBytes } from "../output/bytes.ts";
 import type { Context } from "../command.ts";
 import { escapeText } from "../output/escape.ts";
@@ -8,6 +11,7 @@ import { parseCount } from "../arguments/option-values.ts";
 import { writeAll } from "../output/write-all.ts";
 
 const DEFAULT_MAX_BYTES = 65_536;
+/** Of a document, and of what a terminal is shown: these are made in memory. */
 const WHOLE_FILE_MAX_BYTES = 67_108_864;
 
 /** Of every command that shows a file. */
@@ -15,51 +19,51 @@ export const SHOW_FILE_OPTIONS = {
   "max-bytes": {
     type: "string",
     value: "N",
-    description: "Read no more than this (default: 65536; with --content-only the whole file)",
+    description: "Read no more than this (default: the whole file; on a terminal and with --json 65536)",
     parse: parseCount,
   },
   "content-only": {
     type: "boolean",
-    description: "Print the whole content and nothing else, as it is unless to a terminal",
+    description: "Print the whole content and nothing else, on a terminal and with --json too",
   },
 } as const satisfies OptionSpecs;
 
-/** Reads as much as was asked for and prints it. */
-export async function showFile(
-  context: Context<typeof SHOW_FILE_OPTIONS>,
-  read: (maxBytes: number, offset?: number) => Promise<FileContent>,
-): Promise<void> {
-  const { "max-bytes": maxBytes, "content-only": contentOnly } = context.values;
-  let file = await read(maxBytes ?? DEFAULT_MAX_BYTES);
-  // A caller that asks for the content alone would take it for the whole file.
-  if (contentOnly && maxBytes === undefined && file.truncated) {
-    if (file.size_bytes <= WHOLE_FILE_MAX_BYTES) file = await readOn(file, read);
-    if (file.truncated)
-      throw failure("FILE_TOO_LARGE", `Cannot read "${file.path}" as a whole: it has ${formatBytes(file.size_bytes)}`);
-  }
-  if (context.json) {
-    await context.print(file, () => "");
-    return;
-  }
-  // On a terminal it ends its line and drives nothing, also when it is asked for alone; piped, it is what is in the file.
-  const shown = context.onTerminal ? escapeText(file.content.replace(/([^\n])$/, "$1\n")) : file.content;
-  await writeAll(context.io.stdout, shown);
+type Read = (options: ReadFileOptions) => Promise<FileContent>;
+
+/** Reads as much as was asked for and prints it: to a pipe or a file byte for byte, to a terminal so that it drives nothing. */
+export async function showFile(context: Context<typeof SHOW_FILE_OPTIONS>, read: Read): Promise<void> {
+  const { "max-bytes": asked, "content-only": contentOnly } = context.values;
+  const max_bytes = asked ?? (contentOnly ? undefined : DEFAULT_MAX_BYTES);
+  if (context.json) await context.print(await readWhole(read, max_bytes), () => "");
+  else if (context.onTerminal) await showOnTerminal(context, await readWhole(read, max_bytes));
+  else for await (const page of readPages(read, { max_bytes: asked })) await writeAll(context.io.stdout, page);
+}
+
+async function showOnTerminal(context: Context<typeof SHOW_FILE_OPTIONS>, file: FileContent): Promise<void> {
+  // It ends its line and drives nothing, also when it is asked for alone. What is no text is shown as far as it is.
+  const text = contentBytes(file).toString("utf8");
+  await writeAll(context.io.stdout, escapeText(text.replace(/([^\n])$/, "$1\n")));
+  if (file.encoding === "base64") context.note("note: this is no text; redirect it to a file to have it as it is");
   if (file.truncated)
     context.note(`note: this is the beginning of ${formatBytes(file.size_bytes)}; --max-bytes shows more`);
 }
 
-/** An answer has a limit of its own: what comes after it is asked for until the end. */
-async function readOn(
-  first: FileContent,
-  read: (maxBytes: number, offset?: number) => Promise<FileContent>,
-): Promise<FileContent> {
-  const parts = [first.content];
-  let last = first;
-  let bytes = 0;
-  while (last.next_offset !== null && bytes < WHOLE_FILE_MAX_BYTES) {
-    last = await read(WHOLE_FILE_MAX_BYTES, last.next_offset);
-    parts.push(last.content);
-    bytes = last.next_offset ?? 0;
+/** As one document, up to `max_bytes`: an answer has a limit of its own, and what comes after it is asked for. */
+async function readWhole(read: Read, max_bytes: number | undefined): Promise<FileContent> {
+  const first = await read({ max_bytes });
+  if (max_bytes === undefined && first.size_bytes > WHOLE_FILE_MAX_BYTES) {
+    throw failure("FILE_TOO_LARGE", `Cannot show "${first.path}" at once: it has ${formatBytes(first.size_bytes)}`, {
+      hint: "Redirect it to a file, without --json, or read a part of it with --max-bytes",
+    });
   }
-  return { ...last, content: parts.join(""), offset: first.offset };
+  if (first.next_offset === null || (max_bytes !== undefined && first.next_offset >= max_bytes)) return first;
+  const pages = [contentBytes(first)];
+  const rest = max_bytes === undefined ? undefined : max_bytes - first.next_offset;
+  let last = first;
+  const noted: Read = async (options) => (last = await read(options));
+  for await (const page of readPages(noted, { offset: first.next_offset, max_bytes: rest })) pages.push(page);
+  const content = Buffer.concat(pages);
+  const encoding = isUtf8(content) ? "utf8" : "base64";
+  const { truncated, next_offset } = last;
+  return { ...first, content: content.toString(encoding), encoding, truncated, next_offset };
 }

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { openLocalCommand } from "../../../test/helpers/local-command.ts";
+import { openLocalCommand, openLocalRun } from "../../../test/helpers/local-command.ts";
 import { createMemoryIo, type MemoryIo } from "../../../test/helpers/memory-io.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { Cloche } from "../../sdk/cloche.ts";
@@ -168,7 +168,7 @@ describe("run", () => {
     const client: Partial<Cloche> = {
       openRun: (options) => {
         asked = options;
-        return Promise.resolve(openLocalCommand("ws-1", options));
+        return Promise.resolve(openLocalRun(options));
       },
     };
     const io = createMemoryIo({ client });
@@ -180,7 +180,7 @@ describe("run", () => {
     const client: Partial<Cloche> = {
       openRun: ({ onProgress, ...options }) => {
         onProgress?.({ step: "unpacking" });
-        return Promise.resolve(openLocalCommand("ws-1", options));
+        return Promise.resolve(openLocalRun(options));
       },
     };
     const io = createMemoryIo({ client, tty: true });

@@ -6,6 +6,8 @@ export interface AccessOptions {
   readonly allow_write?: readonly string[] | undefined;
   /** Environments beside `host` and `debian:*`; one that ends with `*` stands for all that begin so. */
   readonly allow_environment?: readonly string[] | undefined;
+  /** Globs from the project's root: files that git ignores and that calls may include. */
+  readonly allow_ignored?: readonly string[] | undefined;
   /** Also the workspaces of others. */
   readonly all_workspaces?: boolean | undefined;
   /** Where exports go; `.cloche/exports` in the project when not given. */

@@ -4,6 +4,7 @@ import { errnoOf } from "../../base/errors.ts";
 import { isInside } from "../../base/exact-path.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { ReadScope } from "../../model/read-scope.ts";
+import type { CreateOptions } from "../../sdk/options.ts";
 import { realPathOf } from "./real-path.ts";
 import { refused } from "./refused.ts";
 
@@ -12,20 +13,47 @@ export interface ScopedSource {
   readonly read_scope: ReadScope;
 }
 
+export interface ReadRules {
+  readonly project: string | undefined;
+  readonly allowed: readonly string[];
+  /** Globs of ignored files of the project that calls may include. */
+  readonly ignored: readonly string[];
+}
+
+type Asked = Pick<CreateOptions, "include" | "include_ignored">;
+
 /** What may be read of the host: the project as its seed brings it, and what the operator allows. The daemon holds a call to what is decided here. */
 export class HostReads {
   readonly #project: string | undefined;
   readonly #allowed: readonly string[];
+  readonly #ignored: readonly string[];
 
-  /** `project` by its real path; the others relative to `cwd`. */
-  constructor(project: string | undefined, allowed: readonly string[], cwd: string) {
+  /** `project` by its real path; `allowed` relative to `cwd`. */
+  constructor({ project, allowed, ignored }: ReadRules, cwd: string) {
     this.#project = project;
     this.#allowed = allowed.map((path) => realPathOf(resolve(cwd, path)));
+    this.#ignored = ignored;
+  }
+
+  /**
+   * How the project itself is read.
+   * SECURITY: of what git ignores a call gets what the operator has named, and nothing by default (G-23).
+   */
+  projectScope(root: string): ReadScope {
+    return { root, kind: "project", ...(this.#ignored.length > 0 && { ignored: [...this.#ignored] }) };
+  }
+
+  /** SECURITY: said at once, where nothing of what a call wants to include can come (G-23). */
+  checkInclude({ include, include_ignored: all }: Asked, scope: ReadScope | undefined): void {
+    const wants = all === true || (include?.length ?? 0) > 0;
+    if (!wants || scope?.kind === "folder" || this.#ignored.length > 0) return;
+    throw refused("Cannot include what git ignores", `--allow-ignored ${include?.[0] ?? "GLOB"}`, "leave it out, or ");
   }
 
   /** For people. */
   get words(): string {
-    const project = this.#project === undefined ? [] : [`${this.#project}, without what git ignores`];
+    const but = this.#ignored.length === 0 ? "" : ` but ${this.#ignored.join(", ")}`;
+    const project = this.#project === undefined ? [] : [`${this.#project}, without what git ignores${but}`];
     return [...project, ...this.#allowed].join("; ") || "nothing";
   }
 
@@ -43,7 +71,7 @@ export class HostReads {
       return { path: real, read_scope: { root: allowed, kind: "folder" } };
     if (this.#project !== undefined) {
       if (real !== undefined && isInside(real, this.#project))
-        return { path: real, read_scope: { root: this.#project, kind: "project" } };
+        return { path: real, read_scope: this.projectScope(this.#project) };
       if (real === undefined && this.#isMissing(path, this.#project))
         throw failure("SEED_NOT_FOUND", `There is no "${path}"`);
     }

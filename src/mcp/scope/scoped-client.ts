@@ -3,6 +3,7 @@ import { OPERATIONS, type OperationName } from "../../model/operations.ts";
 import type { WorkspaceList } from "../../model/workspace.ts";
 import type { Cloche } from "../../sdk/cloche.ts";
 import type { CallOptions, CreateOptions, RunOptions } from "../../sdk/options.ts";
+import type { HostReads } from "./host-reads.ts";
 import { OwnedWorkspaces, refuseReserved, withoutReserved } from "./owned-workspaces.ts";
 import type { ProjectSource } from "../project/project-source.ts";
 import type { ServerAccess } from "./server-access.ts";
@@ -80,6 +81,7 @@ function decided(
   const within = <Options extends CreateOptions>(options: Options): Options => {
     const { seed_path: seed, secrets, environment } = options;
     const named = seed === undefined ? undefined : reads.source(seed);
+    reads.checkInclude(options, named?.read_scope);
     return {
       ...options,
       environment: environment === undefined ? undefined : environments.check(environment),
@@ -88,6 +90,8 @@ function decided(
       secrets: secrets?.map((secret) =>
         "file_path" in secret ? { name: secret.name, ...reads.secretFile(secret.file_path) } : secret,
       ),
+      // What is remembered is the user's own word about a project.
+      remember_include: undefined,
       oci_runtime: undefined,
     };
   };
@@ -98,7 +102,7 @@ function decided(
       const { from_workspace: from, idempotency_key: key, labels, signal } = options;
       const asked = within(options);
       const id = from === undefined ? undefined : await owned.find(from, signal);
-      const seed = from === undefined && asked.seed_path === undefined ? await projectSeed(source, options) : {};
+      const seed = from === undefined && asked.seed_path === undefined ? await projectSeed(source, reads, options) : {};
       // A copy keeps the labels of what it is of, unless it gets its own.
       const inherited =
         id === undefined || labels ? labels : withoutReserved(await cloche.statusWorkspace(id, { signal })).labels;
@@ -147,6 +151,7 @@ function decided(
     async pushWorkspaceSync(id, source, options = {}) {
       const found = await owned.find(id, options.signal);
       const { path, read_scope } = reads.source(source);
+      reads.checkInclude(options, read_scope);
       return await cloche.pushWorkspaceSync(found, path, { ...options, read_scope });
     },
     async run(options: RunOptions) {
@@ -160,9 +165,13 @@ function decided(
 const FREE_PORTS = 1024;
 
 /** The project as it is seeded, which is the server's own and not the caller's to name. */
-async function projectSeed(source: ProjectSource, { signal, onProgress }: CreateOptions): Promise<CreateOptions> {
+async function projectSeed(
+  source: ProjectSource,
+  reads: HostReads,
+  { signal, onProgress }: CreateOptions,
+): Promise<CreateOptions> {
   const seed = await source.seed({ signal, onProgress });
   if (seed === undefined) return {};
   const { path, ...origin } = seed;
-  return { seed_path: path, read_scope: { root: path, kind: "project" }, ...origin };
+  return { seed_path: path, read_scope: reads.projectScope(path), ...origin };
 }

@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
+import { failure } from "../../model/error-codes.ts";
+import { IncludeGlob } from "../../model/seed-content.ts";
 import type { AccessOptions } from "./access-options.ts";
 import { HostEnvironments } from "./host-environments.ts";
 import { HostReads } from "./host-reads.ts";
@@ -26,7 +28,8 @@ export interface AccessFacts {
 /** Throws for paths that cannot be. `cwd` is where relative ones begin. */
 export function openAccess(options: AccessOptions, facts: AccessFacts, cwd: string): ServerAccess {
   const { root, environment } = facts;
-  const reads = new HostReads(root, options.allow_read ?? [], cwd);
+  const ignored = checkGlobs(options.allow_ignored ?? []);
+  const reads = new HostReads({ project: root, allowed: options.allow_read ?? [], ignored }, cwd);
   const listed = [...(environment === undefined ? [] : [environment]), ...(options.allow_environment ?? [])];
   const environments = new HostEnvironments(listed);
   return {
@@ -34,8 +37,19 @@ export function openAccess(options: AccessOptions, facts: AccessFacts, cwd: stri
     writes: new HostWrites(root, options.output_dir, options.allow_write ?? [], cwd),
     environments,
     allWorkspaces: options.all_workspaces ?? false,
-    owner: facts.identity === undefined ? newOwner() : ownerOf(facts.identity, reads.allowed, environments.listed),
+    owner:
+      facts.identity === undefined
+        ? newOwner()
+        : ownerOf(facts.identity, [...reads.allowed, ...ignored], environments.listed),
   };
+}
+
+function checkGlobs(globs: readonly string[]): readonly string[] {
+  const bad = globs.find((glob) => !IncludeGlob.safeParse(glob).success);
+  if (bad === undefined) return globs;
+  throw failure("USAGE", `Cannot use --allow-ignored ${JSON.stringify(bad)}: it is no glob below the project`, {
+    hint: "Give a name such as node_modules, or a path such as packages/*/dist",
+  });
 }
 
 /** An owner that nobody else has, for a session without a project. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { path, secretName } from "../../model/operations/fields.ts";
 import { INPUTS } from "../../model/operation-inputs.ts";
-import { workspaceShape } from "../result-shapes.ts";
+import { leftOutWords } from "../result-words.ts";
+import { seedShape, workspaceShape } from "../result-shapes.ts";
 import { ADDS, defineTool } from "../tool.ts";
 
 /** As on the wire, without what only the server says. */
@@ -18,10 +19,18 @@ export const tool = defineTool({
   name: "workspace_create",
   description: "Create a disposable, isolated workspace to work in.",
   input: INPUTS.createWorkspace
-    .omit({ keep: true, grace_seconds: true, oci_runtime: true, origin_kind: true, origin_ref: true, read_scope: true })
+    .omit({
+      grace_seconds: true,
+      keep: true,
+      oci_runtime: true,
+      origin_kind: true,
+      origin_ref: true,
+      read_scope: true,
+      remember_include: true,
+    })
     .extend({ secrets: Secrets.optional() }),
   output: workspaceShape.pick({ workspace_id: true }).extend({
-    workspace_seed: z.object({ mode: z.string(), seed_path: z.string().nullable(), origin_ref: z.string().nullable() }),
+    workspace_seed: seedShape,
   }),
   annotations: ADDS,
   async run(input, { cloche, defaults, signal, report }) {
@@ -34,8 +43,10 @@ export const tool = defineTool({
       onProgress: ({ step }) => report?.(step),
     });
   },
-  text({ workspace_id: id, workspace_seed: { mode, seed_path: path, origin_ref: ref } }, { from_workspace: from }) {
+  text({ workspace_id: id, workspace_seed: seed }, { from_workspace: from }) {
     if (from !== undefined) return `Created ${id} from ${from}`;
-    return `Created ${id}, ${mode === "empty" ? "empty" : `with the files of ${ref ?? path ?? "the seed"}`}`;
+    const { mode, seed_path: path, origin_ref: ref } = seed;
+    const what = mode === "empty" ? "empty" : `with the files of ${ref ?? path ?? "the seed"}`;
+    return `Created ${id}, ${what}${leftOutWords(seed)}`;
   },
 });

@@ -6,13 +6,13 @@ import { defineTool, READS } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_disk_read",
-  description: "Read a text file of a stopped workspace, from offset on; next_offset is where to read on.",
+  description: "Read a file of a stopped workspace, from offset on; next_offset is where to read on.",
   input: INPUTS.readWorkspaceDisk,
   output: fileContentShape,
   annotations: READS,
-  run: ({ workspace_id: id, path, offset, max_bytes: most }, { cloche, signal }) =>
+  run: ({ workspace_id: id, path, max_bytes: most, ...asked }, { cloche, signal }) =>
     readThatFits(
-      (max_bytes) => cloche.readWorkspaceDisk(id, path, { offset, max_bytes, signal }),
+      (max_bytes) => cloche.readWorkspaceDisk(id, path, { ...asked, max_bytes, signal }),
       ({ content }) => content,
       most,
     ),

@@ -6,7 +6,9 @@ export const tool = defineTool({
   name: "workspace_export",
   description: "Copy a file or folder out to a new path.",
   // SECURITY: a link that leads out is never put on the host by who has these tools alone (G-12)
-  input: INPUTS.exportWorkspace.omit({ cautious: true }).extend({ links: z.literal("skip").optional() }),
+  input: INPUTS.exportWorkspace
+    .omit({ cautious: true, overwrite: true })
+    .extend({ links: z.literal("skip").optional() }),
   output: z.object({
     workspace_path: z.string(),
     output_path: z.string(),

@@ -5,7 +5,7 @@ import { DESTROYS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_file_write",
-  description: "Write a text file, replacing what was there; folders are made.",
+  description: "Write a file, replacing what was there; folders are made.",
   input: INPUTS.writeWorkspaceFile.omit({ mode: true }),
   output: z.object({ path: z.string(), bytes_written: z.number().int() }),
   annotations: { ...DESTROYS, idempotentHint: true },

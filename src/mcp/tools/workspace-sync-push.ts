@@ -5,11 +5,11 @@ import { DESTROYS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_sync_push",
-  description: "Copy a folder's contents or an archive of the project into a workspace.",
-  input: INPUTS.pushWorkspaceSync.omit({ read_scope: true }),
+  description: "Copy a folder's contents, an archive or a file of the project into a workspace.",
+  input: INPUTS.pushWorkspaceSync.omit({ read_scope: true, placement: true, include: true, include_ignored: true }),
   output: z.object({ dest: z.string(), files: z.number().int() }),
   annotations: DESTROYS,
-  run: ({ workspace_id: id, source_path: source, dest }, { cloche, signal, report }) =>
-    cloche.pushWorkspaceSync(id, source, { dest, signal, onProgress: ({ step }) => report?.(step) }),
+  run: ({ workspace_id: id, source_path: source, ...options }, { cloche, signal, report }) =>
+    cloche.pushWorkspaceSync(id, source, { ...options, signal, onProgress: ({ step }) => report?.(step) }),
   text: ({ dest, files }) => `Copied ${plural(files, "file")} to ${dest}`,
 });

@@ -3,6 +3,7 @@ import { Command } from "../exec.ts";
 import { IDENTITY, NAME, NetworkPolicy, SECRET_NAME } from "../names.ts";
 import { path } from "../path.ts";
 import { ReadScope } from "../read-scope.ts";
+import { IncludeGlob } from "../seed-content.ts";
 import { PublishedPort, Readiness } from "../service.ts";
 import { Labels, SeedOrigin, WorkspaceName } from "../workspace.ts";
 
@@ -62,6 +63,12 @@ export const longText = z.string().max(MAX_TEXT);
 export const maxBytes = z.number().int().min(1).max(268_435_456);
 /** For a caller that is trusted with one folder: refused where a link is on the way to the output, and nothing of git comes along. */
 export const cautious = z.boolean().optional();
+
+/** Which files that git ignores come along with a seed. */
+export const includeFields = {
+  include_ignored: z.boolean().optional(),
+  include: z.array(IncludeGlob).max(64).optional(),
+};
 
 export const environmentName = z.string().min(1);
 /** Where and from what a workspace is made. */

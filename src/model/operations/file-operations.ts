@@ -5,8 +5,10 @@ import {
   type FileContent,
   type FileList,
   type FileWritten,
+  FILE_ENCODINGS,
   LINK_POLICIES,
   type PatchApplied,
+  PLACEMENTS,
   type SyncPushed,
 } from "../files.ts";
 import type { InputFields } from "../operation.ts";
@@ -21,6 +23,8 @@ const readInput = ({ z, workspaceId, path, maxBytes }: InputFields) =>
     path,
     offset: z.number().int().min(0).optional(),
     max_bytes: maxBytes.optional(),
+    /** Text where it is text, when not given. */
+    encoding: z.enum(FILE_ENCODINGS).optional(),
   });
 
 export const fileOperations = {
@@ -53,6 +57,8 @@ export const fileOperations = {
         workspace_id: workspaceId,
         path,
         text: longText,
+        /** What `text` is: the content itself, unless it says base64. */
+        encoding: z.enum(FILE_ENCODINGS).optional(),
         mode: z.number().int().min(0).max(0o777).optional(),
       }),
     result: typeOnly<FileWritten>(),
@@ -76,12 +82,14 @@ export const fileOperations = {
   },
   pushWorkspaceSync: {
     kind: "call",
-    input: ({ z, workspaceId, path, ReadScope }) =>
+    input: ({ z, workspaceId, path, ReadScope, includeFields }) =>
       z.strictObject({
         workspace_id: workspaceId,
         source_path: path,
+        ...includeFields,
         read_scope: ReadScope.optional(),
         dest: path.optional(),
+        placement: z.enum(PLACEMENTS).optional(),
       }),
     result: typeOnly<SyncPushed>(),
     about: "sandbox",
@@ -110,6 +118,8 @@ export const fileOperations = {
         path,
         output_path: path,
         links: z.enum(LINK_POLICIES).optional(),
+        /** A file takes the place of a file, and a folder that of an empty one. */
+        overwrite: z.boolean().optional(),
         cautious,
       }),
     result: typeOnly<Exported>(),

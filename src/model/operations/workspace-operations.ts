@@ -9,6 +9,9 @@ export const workspaceOperations = {
       z.strictObject({
         ...fields.placeFields,
         seed_path: fields.path.optional(),
+        ...fields.includeFields,
+        /** Keeps what is included of this project for later workspaces that say nothing about it; where nothing is, that is forgotten. */
+        remember_include: z.boolean().optional(),
         /** The seed is refused where it is not in there. */
         read_scope: fields.ReadScope.optional(),
         /** With what another workspace is now, instead of a seed; on another backend it moves there. */

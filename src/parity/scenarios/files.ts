@@ -93,6 +93,51 @@ export const FILE_SCENARIOS = scenarios("files", {
     await at.client.pushWorkspaceSync(id, folder, { dest: "pushed" });
     assert.equal(await at.out(id, "cat pushed/a.txt pushed/sub/b.txt; stat -c %U pushed/sub/b.txt"), "a\nb\nagent\n");
   },
+  "bytes that are no text are the same on both sides": async (at) => {
+    const id = await at.shared();
+    const ws = await at.client.open(id);
+    const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256);
+    await ws.files.write("bytes/all.bin", bytes);
+    assert.equal(
+      await at.out(id, "od -An -tu1 -N4 bytes/all.bin | tr -s ' '; wc -c < bytes/all.bin"),
+      " 0 7 14 21\n70000\n",
+    );
+    assert.deepEqual(await ws.files.readBytes("bytes/all.bin"), bytes);
+    const read = await at.client.readWorkspaceFile(id, "bytes/all.bin", { offset: 30, max_bytes: 20 });
+    assert.deepEqual(
+      [read.encoding, Buffer.from(read.content, "base64"), read.next_offset],
+      ["base64", Buffer.from(bytes.slice(30, 50)), 50],
+    );
+    assert.equal(
+      await at.refusal(at.client.readWorkspaceFile(id, "bytes/all.bin", { encoding: "utf8" })),
+      "FILE_WRONG_TYPE",
+    );
+  },
+  "a copy goes into a folder that is there, else it gets the name that was given": async (at) => {
+    const id = await at.shared();
+    const folder = await at.folder({ "one.txt": "one\n", "sub/two.txt": "two\n" });
+    const copy = async (source: string, dest: string) =>
+      (await at.client.pushWorkspaceSync(id, join(folder, source), { dest, placement: "copy" })).dest;
+    await at.out(id, "mkdir -p copies/there");
+    assert.equal(await copy("one.txt", "copies/there"), "/workspace/copies/there/one.txt");
+    assert.equal(await copy("one.txt", "copies/named.txt"), "/workspace/copies/named.txt");
+    assert.equal(await copy("sub", "copies/there/"), "/workspace/copies/there/sub");
+    assert.equal(await copy("sub", "copies/made"), "/workspace/copies/made");
+    assert.equal(
+      await at.out(id, "cd copies && cat there/one.txt named.txt there/sub/two.txt made/two.txt"),
+      "one\none\ntwo\ntwo\n",
+    );
+    assert.equal(await at.refusal(copy("one.txt", "copies/missing/")), "FILE_NOT_FOUND");
+    assert.equal(await at.refusal(copy("one.txt", "copies/missing/x")), "FILE_NOT_FOUND");
+    assert.equal(await at.refusal(copy("sub", "copies/named.txt")), "FILE_WRONG_TYPE");
+    const output = join(folder, "one.txt");
+    await at.out(id, "echo new > copies/named.txt");
+    const out = (overwrite: boolean) =>
+      at.client.exportWorkspace(id, "copies/named.txt", { output_path: output, overwrite });
+    assert.equal(await at.refusal(out(false)), "OUTPUT_EXISTS");
+    await out(true);
+    assert.equal(await readFile(output, "utf8"), "new\n");
+  },
   "a large file is the same on both sides": async (at) => {
     const id = await at.shared();
     const sum = (
