@@ -1,3 +1,4 @@
+import type { IgnoreRules } from "../policy/ignore-rules.ts";
 import type { ReadScope } from "../model/read-scope.ts";
 import type { ReportProgress } from "../model/progress.ts";
 import type { WorkspaceSeed } from "../model/workspace.ts";
@@ -18,6 +19,8 @@ export interface Seeds {
       signal?: AbortSignal | undefined;
     },
   ): Promise<ImportedSeed>;
+  /** What the project of a tree ignored when it was imported. Nothing where that is not known. */
+  ignoreRules(tree: string): IgnoreRules;
   /** Removes cached trees that are not in `inUse`. */
   prune(inUse: ReadonlySet<string>): Promise<{ removed: number }>;
 }

@@ -257,6 +257,19 @@ export function encodeEntry(entry: Omit<GuestEntry, "path" | "linkTarget">): Buf
   return record;
 }
 
+/** How `changes` looks at a path: `asking` stops at folders that the baseline does not have and tells of them. */
+export type ChangesManner = "asking" | "whole" | "counting";
+const MANNERS = { asking: 0x3f, whole: 0x2a, counting: 0x23 } as const;
+
+/** Only on the way in: a path whose changes are asked for. */
+export function encodeChangesAsked(manner: ChangesManner, pathBytes: Buffer): Buffer {
+  const record = Buffer.alloc(5 + pathBytes.length);
+  record[0] = MANNERS[manner];
+  record.writeUInt32LE(pathBytes.length, 1);
+  pathBytes.copy(record, 5);
+  return record;
+}
+
 /** Only on the way in: what is at this path goes. */
 export function encodeRemoval(pathBytes: Buffer): Buffer {
   const record = Buffer.alloc(5 + pathBytes.length);

@@ -11,6 +11,7 @@ import { runSeedImport, type ImportRunner } from "./run-import.ts";
 import { SeedCache } from "./seed-cache.ts";
 import { cacheFailure } from "./seed-errors.ts";
 import { IMPORTER_VERSION, type TreeOwner } from "./seed-key.ts";
+import { SeedRules } from "./seed-rules.ts";
 import { checkScope, seedKindOf } from "./seed-source.ts";
 import { SharedWork } from "./shared-work.ts";
 
@@ -28,6 +29,7 @@ export interface SeedsOptions {
 export function createSeeds({ cachePath, idMap, log, run = runSeedImport }: SeedsOptions): Seeds {
   const owner: TreeOwner = { kind: idMap.kind, ...idMap.toHost(AGENT, AGENT) };
   const cache = new SeedCache(cachePath, owner);
+  const rules = new SeedRules(cache);
   const imports = new SharedWork<ImportOutcome>();
 
   return {
@@ -44,6 +46,10 @@ export function createSeeds({ cachePath, idMap, log, run = runSeedImport }: Seed
       );
       const seed = { mode: kind, seed_path: path, origin_kind: "seed_path", origin_ref: outcome.head } as const;
       return { tree: outcome.tree, seed };
+    },
+
+    ignoreRules(tree) {
+      return rules.of(tree);
     },
 
     async prune(inUse) {
@@ -67,7 +73,7 @@ function emptyTree(cache: SeedCache, owner: TreeOwner): string {
     if (cache.find(key) === undefined) {
       const { folder, tree } = cache.begin();
       tree.finish();
-      cache.publish(folder, key, { head: null, fresh: [] });
+      cache.publish(folder, key, { head: null, fresh: [], ignore: { files: [], repositories: [] } });
     }
   } catch (error) {
     throw cacheFailure(error);

@@ -7,6 +7,7 @@ import type { ReadScope } from "../model/read-scope.ts";
 import { shown, toBytePath, type BytePath } from "./byte-path.ts";
 import { copyScan } from "./copy-scan.ts";
 import { compareContent, digestOf, isFresh, type FreshFile } from "./fresh-files.ts";
+import { readIgnoreSources } from "./ignore-sources.ts";
 import { checkAborted, type JobControl } from "./job-control.ts";
 import { partOfScan } from "./part-of-scan.ts";
 import { scanSource } from "./scan-source.ts";
@@ -56,7 +57,8 @@ async function importDirectory(request: ImportRequest, control: JobControl): Pro
   control.progress(`Scanning ${request.seedPath}`);
   const scan = await scanFor(request, control);
   tellLeftOut(scan, control);
-  return findOrBuild(request, control, seedKey(scan, request.owner), scan.head, scan.root, async (tree, folder) => {
+  const { head, root, ignoring } = scan;
+  return findOrBuild(request, control, { key: seedKey(scan, request.owner), head, root, ignoring }, async (tree, folder) => {
     const fresh = copyScan(scan, tree, control);
     for (const [index, repository] of scan.repositories.entries()) {
       const scratch = join(folder, `objects-${index}`);
@@ -101,7 +103,7 @@ async function importArchive(request: ImportRequest, control: JobControl): Promi
     if (!before.isFile()) throw new SourceChanged(path);
     const readMs = Date.now();
     const key = archiveKey(fd, before, request.owner);
-    return await findOrBuild(request, control, key, null, path, async (tree) => {
+    return await findOrBuild(request, control, { key, head: null, root: path, ignoring: [] }, async (tree) => {
       const { unpackArchive } = await import("./unpack-archive.ts");
       await unpackArchive(fd, request.seedPath, tree, control);
       const after = fs.fstatSync(fd);
@@ -117,9 +119,7 @@ async function importArchive(request: ImportRequest, control: JobControl): Promi
 async function findOrBuild(
   request: ImportRequest,
   control: JobControl,
-  key: string,
-  head: string | null,
-  root: BytePath,
+  { key, head, root, ignoring }: Pick<Scan, "head" | "root" | "ignoring"> & { readonly key: string },
   build: (tree: TreeWriter, folder: string) => Promise<FreshFile[]>,
 ): Promise<ImportOutcome> {
   const cache = new SeedCache(request.cachePath, request.owner);
@@ -138,7 +138,8 @@ async function findOrBuild(
       const fresh = await build(tree, folder);
       checkAborted(control);
       tree.finish();
-      if (cache.publish(folder, name, { head, fresh })) return { tree: cache.tree(name), head };
+      const ignore = readIgnoreSources(tree.root, [...tree.ignoreFiles], ignoring);
+      if (cache.publish(folder, name, { head, fresh, ignore })) return { tree: cache.tree(name), head };
       variant -= 1; // somebody else was first; look at theirs
     } catch (error) {
       cache.discard(folder);

@@ -20,7 +20,7 @@ export async function scanSource(
   const root = realFolder(seedPath);
   // SECURITY: who may read below a folder gets nothing that a link there leads to (G-23)
   if (exact && root !== seedPath) throw outsideScope(shown(seedPath), shown(root));
-  const scan: Scan = { root, entries: new ScannedEntries(), repositories: [], leftOut: [], head: null };
+  const scan: Scan = { root, entries: new ScannedEntries(), repositories: [], ignoring: [], leftOut: [], head: null };
   const excluded = new Set([cachePath, realOr(cachePath)]);
 
   const inner = async (path: BytePath): Promise<boolean> => {
