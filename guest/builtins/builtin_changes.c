@@ -35,14 +35,15 @@ static enum manner manner;
 static uint64_t left;
 static uint64_t counted;
 
-static void add(uint8_t status, const struct stat *now, const struct stat *before) {
+/* The status of what the baseline does not have is a small letter. */
+static void add(uint8_t status, const struct stat *now, const struct stat *before, bool seeded) {
   if (manner == COUNTING) {
     counted++;
     return;
   }
   if (left == 0) return;
   left--;
-  record_change(status, now, before, trail.path);
+  record_change(seeded ? status : (uint8_t)(status | 0x20), now, before, trail.path);
 }
 
 static bool look(int folder, const char *name, struct stat *st) {
@@ -184,25 +185,49 @@ static void leave(const struct level *above, struct level *below) {
   descriptors_left += descriptors_for(above);
 }
 
+/* The one layer that has a new folder, which is quicker to read than /workspace itself; /workspace when several do. */
+static int only_layer(const struct level *level, const char *name) {
+  int found = -1;
+  for (size_t i = 0; i < level->layer_count; i++) {
+    struct stat st;
+    if (!look(level->layers[i], name, &st)) continue;
+    if (found >= 0 || !S_ISDIR(st.st_mode)) return level->merged;
+    found = level->layers[i];
+  }
+  return found < 0 ? level->merged : found;
+}
+
+#define NAMES_BYTES 16384u
+
+static void count_names(int parent, const char *name, bool in_layer);
+
+static void count_name(int folder, const struct dirent64 *d, bool in_layer) {
+  struct stat st;
+  if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 || is_git(d->d_name)) return;
+  bool known = d->d_type != DT_UNKNOWN;
+  if (known ? d->d_type == DT_DIR : look(folder, d->d_name, &st) && S_ISDIR(st.st_mode)) count_names(folder, d->d_name, in_layer);
+  else if (!in_layer || d->d_type != DT_CHR) counted++; /* a layer has a device in the place of what is gone */
+}
+
 /* Everything but folders, by what the folders say of their names. */
-static void count_names(int parent, const char *name) {
+static void count_names(int parent, const char *name, bool in_layer) {
   int folder = descriptors_left > 0 ? try_folder(parent, name) : -1;
-  DIR *entries = folder < 0 ? NULL : fdopendir(folder);
-  if (!entries) {
+  if (folder < 0) {
     counted++; /* the folder itself, as a change that cannot be told */
-    if (folder >= 0) close(folder);
     return;
   }
   descriptors_left--;
   record_progress();
-  for (struct dirent *d; (d = readdir(entries));) {
-    struct stat st;
-    if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 || is_git(d->d_name)) continue;
-    bool known = d->d_type != DT_UNKNOWN;
-    if (known ? d->d_type == DT_DIR : look(folder, d->d_name, &st) && S_ISDIR(st.st_mode)) count_names(folder, d->d_name);
-    else counted++;
+  char *names = need(malloc(NAMES_BYTES));
+  for (ssize_t size; (size = getdents64(folder, names, NAMES_BYTES)) > 0;) {
+    for (const char *at = names; at < names + size;) {
+      const struct dirent64 *d = (const void *)at;
+      count_name(folder, d, in_layer);
+      at += d->d_reclen;
+    }
   }
-  closedir(entries);
+  free(names);
+  close(folder);
   descriptors_left++;
 }
 
@@ -210,7 +235,7 @@ static void walk(const struct level *level);
 
 /* A folder whose changes cannot be told, for itself. The rest is told all the same: nobody hides all changes by one folder. */
 static void add_closed(const struct stat *now, const struct stat *before) {
-  add('M', now ? now : before, before && S_ISDIR(before->st_mode) ? before : now ? now : before);
+  add('M', now ? now : before, before && S_ISDIR(before->st_mode) ? before : now ? now : before, true);
 }
 
 static void compare_folder(const struct level *level, const char *name, const struct stat *now, const struct stat *before,
@@ -218,7 +243,8 @@ static void compare_folder(const struct level *level, const char *name, const st
   bool is = now && S_ISDIR(now->st_mode);
   bool was = before && S_ISDIR(before->st_mode);
   if (manner == COUNTING && !was) {
-    count_names(level->merged, name);
+    int source = only_layer(level, name);
+    count_names(source, name, source != level->merged);
     return;
   }
   struct level *below = enter(level, name);
@@ -247,10 +273,12 @@ static void compare(const struct level *level, const char *name, bool named) {
   if (!is && !was) return;
   bool is_folder = is && S_ISDIR(now.st_mode);
   bool was_folder = was && S_ISDIR(before.st_mode);
-  if (is && was && (now.st_mode & S_IFMT) != (before.st_mode & S_IFMT)) add('T', &now, &before);
-  else if (is && !was && !is_folder) add('A', &now, NULL);
-  else if (!is && !was_folder) add('D', NULL, &before);
-  else if (is && was && !is_folder && !is_same(level->merged, folder, name, &now, &before)) add('M', &now, &before);
+  struct stat st;
+  bool seeded = look(level->seed, name, &st);
+  if (is && was && (now.st_mode & S_IFMT) != (before.st_mode & S_IFMT)) add('T', &now, &before, seeded);
+  else if (is && !was && !is_folder) add('A', &now, NULL, seeded);
+  else if (!is && !was_folder) add('D', NULL, &before, seeded);
+  else if (is && was && !is_folder && !is_same(level->merged, folder, name, &now, &before)) add('M', &now, &before, seeded);
   if (is_folder || was_folder) compare_folder(level, name, is ? &now : NULL, was ? &before : NULL, named);
 }
 

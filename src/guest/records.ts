@@ -28,6 +28,8 @@ export interface FileChange {
   readonly oldType: EntryType | undefined;
   readonly oldMode: number;
   readonly oldSize: number;
+  /** Whether the baseline has something there, which need not be what it is compared with. */
+  readonly inBaseline: boolean;
   readonly path: string;
   readonly pathBytes: Buffer;
 }
@@ -65,6 +67,8 @@ const TYPES = new Map<number, EntryType>([
   [0x6f, "other"],
 ]);
 const TYPE_BYTES = new Map<EntryType, number>([...TYPES].map(([byte, type]) => [type, byte]));
+/** A status is a small letter then. */
+const NOT_IN_BASELINE = 0x20;
 const STATUSES = new Map<number, FileChange["status"]>([
   [0x41, "added"],
   [0x4d, "modified"],
@@ -195,7 +199,8 @@ function readEntry(reader: Reader): GuestEntry {
 
 function readChange(reader: Reader): FileChange {
   const statusByte = reader.u8();
-  const status = STATUSES.get(statusByte);
+  const status = STATUSES.get(statusByte & ~NOT_IN_BASELINE);
+  const inBaseline = (statusByte & NOT_IN_BASELINE) === 0;
   if (status === undefined) throw protocolError(`a change of kind ${statusByte}`);
   const newType = readType(reader);
   const newMode = readMode(reader);
@@ -209,7 +214,7 @@ function readChange(reader: Reader): FileChange {
     throw protocolError("a change whose types do not fit its kind");
   }
   const path = pathBytes.toString("utf8");
-  return { status, newType, newMode, newSize, oldType, oldMode, oldSize, path, pathBytes };
+  return { status, newType, newMode, newSize, oldType, oldMode, oldSize, inBaseline, path, pathBytes };
 }
 
 function readType(reader: Reader): EntryType | undefined {

@@ -132,6 +132,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX events_of_workspace ON events (workspace_id, sequence, kind) WHERE workspace_id IS NOT NULL;
   CREATE INDEX events_of_identity ON events (identity, sequence, kind) WHERE identity IS NOT NULL;
   `,
+  `
+  ALTER TABLE workspaces ADD COLUMN base_layers TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE workspaces ADD COLUMN fork_layers TEXT;
+  `,
 ];
 
 function schemaVersion(database: Database.Database): number {

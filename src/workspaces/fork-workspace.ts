@@ -1,35 +1,51 @@
 import type { StoredSession, StoredWorkspace } from "../contracts/store.ts";
+import { failure } from "../model/error-codes.ts";
+import { argument, way } from "../model/hint.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { type CreateContext, blankWorkspace, bringUp } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { inheritedLabels } from "./inherited-labels.ts";
+import { isLive } from "./layers.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
+import { requireLimits } from "./require-limits.ts";
 import { getBackend, sandboxDirectory } from "./sandbox.ts";
 import type { Secrets } from "./secrets.ts";
 import { besideTheOther } from "./session.ts";
-import { inheritedLabels } from "./inherited-labels.ts";
 import { findSnapshot } from "./snapshots.ts";
 
+export type ForkInput = Omit<OperationInput<"forkWorkspace">, "workspace_id">;
+
 /**
- * A new workspace over the layers of another: of a snapshot, or of what it is now. Its baseline is the parent's; its host name, machine id and everything
- * outside `/workspace` are its own. Secrets are provisioned anew. It has the parent's doors, through a gate of its own, where that is asked for.
+ * A new workspace over the layers of another: of a snapshot, or of what it is now. Its baseline is the parent's, or with `rebase` what it begins with; its
+ * host name, machine id and everything outside `/workspace` are its own. Secrets are provisioned anew. It has the parent's doors, through a gate of its own,
+ * where that is asked for.
  */
 export async function forkWorkspace(
   deps: Dependencies,
   parent: StoredWorkspace,
-  input: Pick<OperationInput<"forkWorkspace">, "name" | "snapshot">,
+  input: ForkInput,
   secrets: Secrets,
   context: CreateContext & { readonly withDoors?: boolean | undefined },
 ): Promise<LiveWorkspace> {
+  const backend = getBackend(deps, parent.backend);
+  const limits = {
+    ...parent.limits,
+    ...(input.vcpu_count !== undefined && { vcpuCount: input.vcpu_count }),
+    ...(input.mem_mib !== undefined && { memMib: input.mem_mib }),
+  };
+  requireLimits(backend, { vcpuCount: input.vcpu_count, memMib: input.mem_mib });
   const bring = (layers: string[], session: StoredSession | null) => {
-    const labels = inheritedLabels(parent.labels);
-    const doors = context.withDoors === true ? parent.doors : [];
     const child: StoredWorkspace = {
       ...parent,
       ...blankWorkspace(deps),
       name: input.name ?? null,
-      labels,
+      labels: input.labels ?? inheritedLabels(parent.labels),
+      ttlSeconds: input.ttl_seconds ?? parent.ttlSeconds,
+      limits,
       layers,
-      doors,
+      baseLayers: input.rebase === true ? layers : parent.baseLayers,
+      forkLayers: layers,
+      doors: context.withDoors === true ? parent.doors : [],
     };
     const { workspaceId: from_workspace_id } = parent;
     const snapshot_name = input.snapshot ?? null;
@@ -37,10 +53,24 @@ export async function forkWorkspace(
     return bringUp(deps, child, { secrets, origin, session }, context);
   };
   if (input.snapshot !== undefined) {
-    const { layers, session } = findSnapshot(deps, parent.workspaceId, input.snapshot);
+    const { layers, session } = findSnapshot(deps, parent, input.snapshot);
+    if (isLive(layers)) refuseWithMachine(input);
     return await bring(layers, session && besideTheOther(session));
   }
   const source = { directory: sandboxDirectory(deps.home, parent), layers: parent.layers };
-  const backend = getBackend(deps, parent.backend);
   return await deps.layers.add(backend, source, (layers) => bring(layers, null), context.signal);
+}
+
+/** A machine that goes on has its files in itself, and the size that it had. */
+function refuseWithMachine({ snapshot, rebase, vcpu_count: vcpus, mem_mib: memory }: ForkInput): void {
+  if (rebase === true) {
+    throw failure("NOT_SUPPORTED", `Snapshot "${snapshot}" was saved with what ran, and cannot become a baseline`, {
+      hint: [way`Leave out ${argument("rebase")}`, way`fork a snapshot of the files`],
+    });
+  }
+  if (vcpus !== undefined || memory !== undefined) {
+    throw failure("NOT_SUPPORTED", `Snapshot "${snapshot}" was saved with what ran, in a machine of its own size`, {
+      hint: [way`Leave out ${argument("vcpu_count")} and ${argument("mem_mib")}`, way`fork a snapshot of the files`],
+    });
+  }
 }

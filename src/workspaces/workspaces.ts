@@ -10,7 +10,7 @@ import { type CreateContext, createWorkspace } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { moveDoors, setDoors } from "./doors.ts";
 import { Expiry } from "./expiry.ts";
-import { forkWorkspace } from "./fork-workspace.ts";
+import { type ForkInput, forkWorkspace } from "./fork-workspace.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { isVisible } from "./present.ts";
 import { moveWorkspace } from "./move-workspace.ts";
@@ -82,7 +82,7 @@ export class Workspaces extends WorkspaceRecords {
 
   async fork(
     workspaceId: string,
-    input: Pick<OperationInput<"forkWorkspace">, "name" | "snapshot">,
+    input: ForkInput,
     context: ForkContext,
   ): Promise<Workspace> {
     return await this.turns.take(workspaceId, async () => {

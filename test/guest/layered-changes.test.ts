@@ -37,7 +37,7 @@ const told = (changes: readonly FileChange[]): string[] => changes.map(({ status
 /** Folder by folder, as a host does that wants to see them all. */
 async function askForAll(files: GuestFiles, layers: number): Promise<string[]> {
   const changes: FileChange[] = [];
-  for (let paths = [Buffer.alloc(0)]; paths.length > 0;) {
+  for (let paths: Buffer[] = [Buffer.alloc(0)]; paths.length > 0;) {
     const found = await files.changesAt(
       paths.map((path) => ({ manner: "asking", path })),
       { layers },

@@ -21,9 +21,7 @@ export const workspaceOperations = {
         secrets: z.array(fields.Secret).max(64).optional(),
         /** Asked again with the same key, the workspace that was made is the answer. */
         idempotency_key: z.string().min(1).max(256).optional(),
-        ttl_seconds: z.number().positive().max(31_536_000).optional(),
-        vcpu_count: z.number().int().min(1).max(256).optional(),
-        mem_mib: z.number().int().min(64).max(1_048_576).optional(),
+        ...fields.lifeFields,
       }),
     result: typeOnly<Workspace>(),
     about: "host",
