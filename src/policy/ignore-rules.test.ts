@@ -14,9 +14,32 @@ const covers = (text: string, path: string, isFolder = false): boolean =>
 
 describe("IgnoreRules", () => {
   it("decides as git does for random rules and paths", () => {
-    const piece = fc.constantFrom(..."aab/**?.-![]^\\ #:\u00e9", "/**", "**/", "[ab]", "[!a]", "[[:alpha:]]", "[a-", "\r");
+    const piece = fc.constantFrom(
+      ...Array.from("aab/**?.-![]^\\ #:\u00e9"),
+      "/**",
+      "**/",
+      "[ab]",
+      "[!a]",
+      "[[:alpha:]]",
+      "[a-",
+      "\r",
+    );
     const line = fc.array(piece, { minLength: 1, maxLength: 7 }).map((parts) => parts.join(""));
-    const usual = fc.constantFrom("a", "b/", "/a", "*.b", "!a", "!b/", "a/b", "**/a", "a/**", "a/**/b", "!/b/a", "*", "!*/");
+    const usual = fc.constantFrom(
+      "a",
+      "b/",
+      "/a",
+      "*.b",
+      "!a",
+      "!b/",
+      "a/b",
+      "**/a",
+      "a/**",
+      "a/**/b",
+      "!/b/a",
+      "*",
+      "!*/",
+    );
     const file = fc.array(fc.oneof(line, usual), { maxLength: 6 }).map((lines) => lines.join("\n"));
     const name = fc.constantFrom("a", "b", "ab", "a.b", "-a", "\u00e9", "a b", "!a", "[", "#");
     const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
@@ -30,7 +53,12 @@ describe("IgnoreRules", () => {
     });
     fc.assert(
       fc.property(rules, ({ root, inA, inBA, exclude, user, paths }) => {
-        const top = repository({ ".gitignore": root, "a/.gitignore": inA, "b/a/.gitignore": inBA, ".git/info/exclude": exclude });
+        const top = repository({
+          ".gitignore": root,
+          "a/.gitignore": inA,
+          "b/a/.gitignore": inBA,
+          ".git/info/exclude": exclude,
+        });
         writeFileSync(join(top, ".git/user"), user, "latin1");
         const own = new IgnoreRules({
           files: [
@@ -122,8 +150,17 @@ function ignoredByGit(top: string, paths: readonly string[]): Set<string> {
   const { stdout, status, stderr } = spawnSync(
     "git",
     ["-c", "core.excludesFile=.git/user", "check-ignore", "-z", "--stdin", "--no-index"],
-    { cwd: top, input: Buffer.from(paths.map((one) => `./${one}`).join("\0"), "latin1"), env: { ...process.env, GIT_CONFIG_NOSYSTEM: "1" } },
+    {
+      cwd: top,
+      input: Buffer.from(paths.map((one) => `./${one}`).join("\0"), "latin1"),
+      env: { ...process.env, GIT_CONFIG_NOSYSTEM: "1" },
+    },
   );
   if (status !== 0 && status !== 1) throw new Error(stderr.toString());
-  return new Set(stdout.toString("latin1").split("\0").map((one) => one.replace(/^\.\//, "")));
+  return new Set(
+    stdout
+      .toString("latin1")
+      .split("\0")
+      .map((one) => one.replace(/^\.\//, "")),
+  );
 }

@@ -89,7 +89,11 @@ export class IgnoreMatcher {
   /** The last pattern that matches decides, of the strongest list that has one. */
   #excludes({ path: top, folders, lists }: Repository, path: string, isFolder: boolean): boolean {
     for (let folder = parentOf(path); ; folder = parentOf(folder)) {
-      const found = this.#lastMatch(folders.get(folder) ?? [], folder === "" ? path : path.slice(folder.length + 1), isFolder);
+      const found = this.#lastMatch(
+        folders.get(folder) ?? [],
+        folder === "" ? path : path.slice(folder.length + 1),
+        isFolder,
+      );
       if (found) return !found.isNegated;
       if (folder === top) break;
     }

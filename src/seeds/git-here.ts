@@ -25,7 +25,8 @@ export async function withGitIn<T>(
     const configured = await userExcludes([gitDir], cwd, signal);
     const excludes = configured === undefined ? [] : ["-c", `core.excludesFile=${configured}`];
     return await use(
-      (args, options) => runGit([...excludes, gitDir, `--work-tree=${up || "."}`, ...args], { signal, cwd, ...options }),
+      (args, options) =>
+        runGit([...excludes, gitDir, `--work-tree=${up || "."}`, ...args], { signal, cwd, ...options }),
       configured === undefined ? usualExcludes() : joinedTo(repository.workTree, toBytePath(configured)),
     );
   } finally {

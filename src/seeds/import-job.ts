@@ -58,15 +58,20 @@ async function importDirectory(request: ImportRequest, control: JobControl): Pro
   const scan = await scanFor(request, control);
   tellLeftOut(scan, control);
   const { head, root, ignoring } = scan;
-  return findOrBuild(request, control, { key: seedKey(scan, request.owner), head, root, ignoring }, async (tree, folder) => {
-    const fresh = copyScan(scan, tree, control);
-    for (const [index, repository] of scan.repositories.entries()) {
-      const scratch = join(folder, `objects-${index}`);
-      await writeGitFolder(repository, tree, scratch, control);
-      fs.rmSync(scratch, { recursive: true });
-    }
-    return fresh;
-  });
+  return findOrBuild(
+    request,
+    control,
+    { key: seedKey(scan, request.owner), head, root, ignoring },
+    async (tree, folder) => {
+      const fresh = copyScan(scan, tree, control);
+      for (const [index, repository] of scan.repositories.entries()) {
+        const scratch = join(folder, `objects-${index}`);
+        await writeGitFolder(repository, tree, scratch, control);
+        fs.rmSync(scratch, { recursive: true });
+      }
+      return fresh;
+    },
+  );
 }
 
 /** The folder, or as much of a project as is in it. */

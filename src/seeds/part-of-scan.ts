@@ -29,7 +29,10 @@ function ignoringBelow({ root, ignoring }: Scan, folder: BytePath): IgnoreReposi
     .map(({ path, lists }) => ({ path: path.slice(folder.length + 1), lists }));
   if (inside.some(({ path }) => path === "")) return inside;
   const around = ignoring.filter(({ path }) => path === "" || folder.startsWith(`${path}/`));
-  const { path: top, lists } = around.reduce((a, b) => (b.path.length > a.path.length ? b : a), { path: "", lists: [] });
+  const { path: top, lists } = around.reduce((a, b) => (b.path.length >= a.path.length ? b : a), {
+    path: "",
+    lists: [],
+  });
   const nearest = listsAbove(joined(root, top), joined(root, folder));
   const own = lists.map(({ prefix, text }) => ({ prefix: prefix + below(top, folder), text }));
   return [...inside, { path: "", lists: [...nearest, ...own] }];

@@ -8,12 +8,35 @@ import { inheritedLabels } from "./inherited-labels.ts";
 import { isLive } from "./layers.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { requireLimits } from "./require-limits.ts";
-import { getBackend, sandboxDirectory } from "./sandbox.ts";
+import { getBackend } from "./sandbox.ts";
 import type { Secrets } from "./secrets.ts";
 import { besideTheOther } from "./session.ts";
 import { findSnapshot } from "./snapshots.ts";
 
 export type ForkInput = Omit<OperationInput<"forkWorkspace">, "workspace_id">;
+
+/** What a fork begins with. */
+export interface ForkPoint {
+  readonly layers: string[];
+  /** What runs in it, of a machine that was saved alive. */
+  readonly session: StoredSession | null;
+}
+
+/** Refuses, before anything is made, what cannot be. */
+export function requireForkable(deps: Dependencies, parent: StoredWorkspace, input: ForkInput): void {
+  requireLimits(getBackend(deps, parent.backend), { vcpuCount: input.vcpu_count, memMib: input.mem_mib });
+}
+
+export function forkPointOf(
+  deps: Dependencies,
+  parent: StoredWorkspace,
+  input: ForkInput,
+  snapshot: string,
+): ForkPoint {
+  const { layers, session } = findSnapshot(deps, parent, snapshot);
+  if (isLive(layers)) refuseWithMachine(input);
+  return { layers, session: session && besideTheOther(session) };
+}
 
 /**
  * A new workspace over the layers of another: of a snapshot, or of what it is now. Its baseline is the parent's, or with `rebase` what it begins with; its
@@ -22,43 +45,32 @@ export type ForkInput = Omit<OperationInput<"forkWorkspace">, "workspace_id">;
  */
 export async function forkWorkspace(
   deps: Dependencies,
-  parent: StoredWorkspace,
+  { parent, point }: { parent: StoredWorkspace; point: ForkPoint },
   input: ForkInput,
   secrets: Secrets,
   context: CreateContext & { readonly withDoors?: boolean | undefined },
 ): Promise<LiveWorkspace> {
-  const backend = getBackend(deps, parent.backend);
-  const limits = {
-    ...parent.limits,
-    ...(input.vcpu_count !== undefined && { vcpuCount: input.vcpu_count }),
-    ...(input.mem_mib !== undefined && { memMib: input.mem_mib }),
+  const { layers, session } = point;
+  const child: StoredWorkspace = {
+    ...parent,
+    ...blankWorkspace(deps),
+    name: input.name ?? null,
+    labels: input.labels ?? inheritedLabels(parent.labels),
+    ttlSeconds: input.ttl_seconds ?? parent.ttlSeconds,
+    limits: {
+      ...parent.limits,
+      ...(input.vcpu_count !== undefined && { vcpuCount: input.vcpu_count }),
+      ...(input.mem_mib !== undefined && { memMib: input.mem_mib }),
+    },
+    layers,
+    baseLayers: input.rebase === true ? layers : parent.baseLayers,
+    forkLayers: layers,
+    doors: context.withDoors === true ? parent.doors : [],
   };
-  requireLimits(backend, { vcpuCount: input.vcpu_count, memMib: input.mem_mib });
-  const bring = (layers: string[], session: StoredSession | null) => {
-    const child: StoredWorkspace = {
-      ...parent,
-      ...blankWorkspace(deps),
-      name: input.name ?? null,
-      labels: input.labels ?? inheritedLabels(parent.labels),
-      ttlSeconds: input.ttl_seconds ?? parent.ttlSeconds,
-      limits,
-      layers,
-      baseLayers: input.rebase === true ? layers : parent.baseLayers,
-      forkLayers: layers,
-      doors: context.withDoors === true ? parent.doors : [],
-    };
-    const { workspaceId: from_workspace_id } = parent;
-    const snapshot_name = input.snapshot ?? null;
-    const origin = { kind: "workspace.forked", from_workspace_id, snapshot_name } as const;
-    return bringUp(deps, child, { secrets, origin, session }, context);
-  };
-  if (input.snapshot !== undefined) {
-    const { layers, session } = findSnapshot(deps, parent, input.snapshot);
-    if (isLive(layers)) refuseWithMachine(input);
-    return await bring(layers, session && besideTheOther(session));
-  }
-  const source = { directory: sandboxDirectory(deps.home, parent), layers: parent.layers };
-  return await deps.layers.add(backend, source, (layers) => bring(layers, null), context.signal);
+  const { workspaceId: from_workspace_id } = parent;
+  const snapshot_name = input.snapshot ?? null;
+  const origin = { kind: "workspace.forked", from_workspace_id, snapshot_name } as const;
+  return await bringUp(deps, child, { secrets, origin, session }, context);
 }
 
 /** A machine that goes on has its files in itself, and the size that it had. */

@@ -55,4 +55,10 @@ describe("somebody cleans up while a layer is made", () => {
     await layers.prune();
     expect(readdirSync(join(home, "layers"))).toEqual([]);
   });
+
+  it("and so do others at the same moment", async () => {
+    for (let one = 0; one < 300; one += 1) mkdirSync(join(layers.path("ly-gone"), String(one)), { recursive: true });
+    await Promise.all(Array.from({ length: 10 }, () => layers.prune()));
+    expect(readdirSync(join(home, "layers"))).toEqual([]);
+  });
 });

@@ -26,6 +26,7 @@ export class Layers {
   readonly #backends: ReadonlyMap<string, Backend>;
   /** Copied, and not yet in the store. */
   readonly #fresh = new Set<string>();
+  #pruning: Promise<void> = Promise.resolve();
 
   constructor(home: string, store: Store, backends: ReadonlyMap<string, Backend>) {
     this.#folder = join(home, "layers");
@@ -92,8 +93,14 @@ export class Layers {
     }
   }
 
-  /** Removes what nobody stands on. */
+  /** Removes what nobody stands on. One at a time: two would remove the same, and each take the other for a stranger. */
   async prune(): Promise<void> {
+    const own = this.#pruning.then(() => this.#prune());
+    this.#pruning = own.catch(() => undefined); // told to who asked for it
+    await own;
+  }
+
+  async #prune(): Promise<void> {
     const used = this.#store.listLayers();
     // What is being made has another name until it is whole, which begins with the one that it will have.
     for (const name of this.#names()) if (!used.has(name) && !this.#fresh.has(idIn(name))) await this.#remove(name);

@@ -105,7 +105,7 @@ export async function withLayers<Result>(
     try {
       return await look(new GuestFiles(client, AGENT));
     } finally {
-      await client.close();
+      client.close();
       await wall.stop({ discard: true });
     }
   } finally {

@@ -10,7 +10,7 @@ import { type CreateContext, createWorkspace } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { moveDoors, setDoors } from "./doors.ts";
 import { Expiry } from "./expiry.ts";
-import { type ForkInput, forkWorkspace } from "./fork-workspace.ts";
+import { type ForkInput, type ForkPoint, forkPointOf, forkWorkspace, requireForkable } from "./fork-workspace.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { isVisible } from "./present.ts";
 import { moveWorkspace } from "./move-workspace.ts";
@@ -26,6 +26,7 @@ import {
 } from "./sandbox.ts";
 import type { Services } from "./services/services.ts";
 import type { Shells } from "./shells/shells.ts";
+import { SharedCopies } from "./shared-copies.ts";
 import { BASELINE } from "./snapshots.ts";
 import { Turns } from "./turns.ts";
 import type { FoundWorkspace } from "./verb.ts";
@@ -39,12 +40,21 @@ type ForkContext = CallContext & { readonly withDoors?: boolean | undefined };
 export class Workspaces extends WorkspaceRecords {
   /** What must not overlap on one workspace. */
   readonly turns = new Turns();
+  readonly #copies: SharedCopies;
   readonly #running: RunningWorkspaces;
   readonly #expiry: Expiry;
 
   constructor(deps: Dependencies, services: Services, shells: Shells) {
     super(deps, services);
     this.#running = new RunningWorkspaces(deps, services, shells);
+    this.#copies = new SharedCopies((workspaceId, begun, keep) =>
+      this.turns.take(workspaceId, async () => {
+        begun();
+        const stored = this.get(workspaceId);
+        const source = { directory: sandboxDirectory(deps.home, stored), layers: stored.layers };
+        await deps.layers.add(getBackend(deps, stored.backend), source, keep);
+      }),
+    );
     this.#expiry = new Expiry({
       now: () => deps.clock.now(),
       list: () => deps.store.listWorkspaces().filter(isVisible),
@@ -80,19 +90,23 @@ export class Workspaces extends WorkspaceRecords {
     });
   }
 
-  async fork(
-    workspaceId: string,
-    input: ForkInput,
-    context: ForkContext,
-  ): Promise<Workspace> {
-    return await this.turns.take(workspaceId, async () => {
+  async fork(workspaceId: string, input: ForkInput, context: ForkContext): Promise<Workspace> {
+    const { snapshot } = input;
+    requireForkable(this.deps, this.get(workspaceId), input);
+    const begin = async (parent: StoredWorkspace, point: ForkPoint) => {
+      context.signal?.throwIfAborted();
       const secrets = this.#running.secretsOf(workspaceId);
-      const parent = this.get(workspaceId);
       const onLost = this.#running.lost;
-      const live = await forkWorkspace(this.deps, parent, input, secrets, { ...context, onLost });
+      const live = await forkWorkspace(this.deps, { parent, point }, input, secrets, { ...context, onLost });
       await this.#running.takeUpSession(live);
       await this.#moveDoors(live);
       return this.#made(live);
+    };
+    if (snapshot === undefined)
+      return await this.#copies.share(workspaceId, (layers) => begin(this.get(workspaceId), { layers, session: null }));
+    return await this.turns.take(workspaceId, () => {
+      const parent = this.get(workspaceId);
+      return begin(parent, forkPointOf(this.deps, parent, input, snapshot));
     });
   }
 

@@ -16,7 +16,10 @@ export const command = defineCommand({
       completes: "snapshot",
     },
     name: { type: "string", value: "NAME", description: "A name to tell the new one by" },
-    rebase: { type: "boolean", description: "What it begins with is its baseline: its diff shows only what changes in it" },
+    rebase: {
+      type: "boolean",
+      description: "What it begins with is its baseline: its diff shows only what changes in it",
+    },
     label: {
       type: "string",
       value: "KEY=VALUE",

@@ -71,13 +71,23 @@ function verdict({ state, exit_code, timed_out }: CommandOutline): string {
   return exit_code === 0 ? "done" : `**exit ${exit_code}**`;
 }
 
-function changes({ available, reason, summary, entries, ignored_count: ignored }: Summary["changes"]): [string, string[]] {
+function changes({
+  available,
+  reason,
+  summary,
+  entries,
+  ignored_count: ignored,
+}: Summary["changes"]): [string, string[]] {
   if (!available) return ["Changes", [`not available: ${code(reason ?? "unknown")}`]];
   const lines = entries.slice(0, MAX_CHANGES).map(changeLine);
   const more = summary.total - lines.length;
   return [
     "Changes",
-    [...lines, ...(more > 0 ? [`and ${more} more`] : []), ...(ignored > 0 ? [`${count(ignored, "ignored change")} not shown`] : [])],
+    [
+      ...lines,
+      ...(more > 0 ? [`and ${more} more`] : []),
+      ...(ignored > 0 ? [`${count(ignored, "ignored change")} not shown`] : []),
+    ],
   ];
 }
 

@@ -55,7 +55,7 @@ export const tool = defineTool({
 
 /** As many as fit: all patches are in `patch` already. Those without one come first, since nothing else tells of them. */
 function entriesWithin(entries: Diff["entries"]): Diff["entries"] {
-  const bare = entries.map(({ patch: _, ...entry }) => entry);
+  const bare = entries.map((entry) => ({ ...entry, patch: undefined }));
   const isSilent = ({ omitted }: Diff["entries"][number]) => omitted !== undefined;
   const ordered = [...bare.filter(isSilent), ...bare.filter((entry) => !isSilent(entry))];
   let left = SIDE_BUDGET;

@@ -33,7 +33,12 @@ type TakeTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
  */
 export async function withState<Result>(
   deps: Dependencies,
-  { stored, since, takeTurn, signal }: { stored: StoredWorkspace; since?: string | undefined; takeTurn: TakeTurn; signal?: AbortSignal | undefined },
+  {
+    stored,
+    since,
+    takeTurn,
+    signal,
+  }: { stored: StoredWorkspace; since?: string | undefined; takeTurn: TakeTurn; signal?: AbortSignal | undefined },
   use: (state: ComparedState) => Promise<Result>,
 ): Promise<Result> {
   const wanted = layersOf(deps, stored, since ?? BASELINE);
@@ -49,7 +54,8 @@ export async function withState<Result>(
 }
 
 function layersOf(deps: Dependencies, stored: StoredWorkspace, since: string): readonly string[] {
-  if (since !== FORK || deps.store.findSnapshot(stored.workspaceId, since)) return findSnapshot(deps, stored, since).layers;
+  if (since !== FORK || deps.store.findSnapshot(stored.workspaceId, since))
+    return findSnapshot(deps, stored, since).layers;
   if (stored.forkLayers) return stored.forkLayers;
   throw failure("INVALID_ARGUMENT", `Workspace ${stored.workspaceId} is no fork`, {
     hint: [way`Name a snapshot, or leave it out to compare with the baseline`],

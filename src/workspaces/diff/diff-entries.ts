@@ -28,7 +28,8 @@ export function* toEntries(changes: readonly Change[], hasRoom: () => boolean): 
   const applying = patchesThatApply(told);
   for (const one of told) {
     const { change, origin } = one;
-    const omitted = one.omitted ?? (!one.isTold ? undefined : !applying.has(one) ? "in_the_way" : !hasRoom() ? "budget" : undefined);
+    const omitted =
+      one.omitted ?? (!one.isTold ? undefined : !applying.has(one) ? "in_the_way" : !hasRoom() ? "budget" : undefined);
     yield {
       ...describe(change, origin ? "renamed" : change.status),
       ...(origin && { old_path: toWorkspaceAbsolute(origin.change.path) }),

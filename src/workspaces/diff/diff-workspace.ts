@@ -65,8 +65,12 @@ export async function outlineDiff(sources: DiffSources): Promise<DiffOutline> {
       status === "added" ? await reader.readNow(change) : undefined,
     ];
   });
-  const entries = [...toEntries(sides, () => false)].map(({ omitted: _, ...entry }) =>
-    redactEntry(entry, sources.live.secrets.redactor),
+  const entries = [...toEntries(sides, () => false)].map(
+    ({ path, status, artifact_type, size_bytes, old_path }) =>
+      redactEntry(
+        { path, status, artifact_type, size_bytes, ...(old_path !== undefined && { old_path }) },
+        sources.live.secrets.redactor,
+      ),
   );
   const outline = describeEntries(sources.live.workspaceId, [...entries], await ignoredCount);
   return { ...outline, entries };
@@ -85,14 +89,19 @@ async function listSources({ live, state, rules, signal }: DiffSources, wanted: 
     paths: paths.includes("") ? [] : paths.map((path) => Buffer.from(path)),
     signal,
   });
-  if (listed.changes.length === 0) for (const [index, path] of paths.entries()) await requireThere(path, named[index] ?? path);
+  if (listed.changes.length === 0)
+    for (const [index, path] of paths.entries()) await requireThere(path, named[index] ?? path);
   return { ...listed, changes: [...listed.changes].sort(sourceFirst) };
 
   async function requireThere(path: string, shownPath: string): Promise<void> {
     const before = await state.before(live);
     const now = { files: await live.files(), root: "workspace" } as const;
     const isThere = ({ files, root }: typeof before) =>
-      path === "" || files.stat(root, path, { shownPath }).then(() => true, () => false);
+      path === "" ||
+      files.stat(root, path, { shownPath }).then(
+        () => true,
+        () => false,
+      );
     if ((await isThere(now)) || (await isThere(before))) return;
     throw failure("FILE_NOT_FOUND", `There is no ${JSON.stringify(shownPath)}, and there was none`);
   }

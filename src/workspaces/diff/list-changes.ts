@@ -40,7 +40,8 @@ export async function listChanges(files: GuestFiles, wanted: ChangesWanted): Pro
     for (const change of found.changes) changes.set(nameOf(change), change);
     // SECURITY: each folder is asked for once, however often the guest names it (G-10)
     const fresh = found.folders.filter((folder) => isFresh(seen, folder));
-    if (fresh.length > 0 && asked.every(({ manner }) => manner !== "asking")) throw protocolError("a folder that was not asked for");
+    if (fresh.length > 0 && asked.every(({ manner }) => manner !== "asking"))
+      throw protocolError("a folder that was not asked for");
     const ignored = fresh.filter(({ pathBytes }) => wanted.rules?.covers(pathBytes.toString("latin1"), true) === true);
     if (ignored.length > 0) counts.push(countChanges(files, ignored, { layers, signal }));
     const hidden = new Set(ignored);
@@ -67,7 +68,10 @@ async function countChanges(
 function firstAsked({ rules, paths }: ChangesWanted): ChangesAsked[] {
   const manner = rules ? ("asking" as const) : ("whole" as const);
   if (paths.length === 0) return [{ manner, path: "" }];
-  return paths.map((path) => ({ manner: rules?.covers(path.toString("latin1"), true) === true ? "whole" : manner, path }));
+  return paths.map((path) => ({
+    manner: rules?.covers(path.toString("latin1"), true) === true ? "whole" : manner,
+    path,
+  }));
 }
 
 function isFresh(seen: Set<string>, folder: GuestEntry): boolean {

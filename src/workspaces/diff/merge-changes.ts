@@ -28,7 +28,8 @@ export async function mergeChanges(before: Branch, now: Branch): Promise<FileCha
     const is = other ? newOf(other) : one && oldOf(one);
     const change = changeOf(known, was, is);
     const isOwn = !one || !other;
-    if (change && (isOwn || change.status !== "modified" || !(await isSame(before.files, now.files, change)))) merged.push(change);
+    if (change && (isOwn || change.status !== "modified" || !(await isSame(before.files, now.files, change))))
+      merged.push(change);
   }
   return merged;
 }
@@ -36,8 +37,10 @@ export async function mergeChanges(before: Branch, now: Branch): Promise<FileCha
 const byName = (changes: readonly FileChange[]): Map<string, FileChange> =>
   new Map(changes.map((change) => [change.pathBytes.toString("latin1"), change]));
 
-const newOf = ({ newType: type, newMode: mode, newSize: size }: FileChange): Thing | undefined => type && { type, mode, size };
-const oldOf = ({ oldType: type, oldMode: mode, oldSize: size }: FileChange): Thing | undefined => type && { type, mode, size };
+const newOf = ({ newType: type, newMode: mode, newSize: size }: FileChange): Thing | undefined =>
+  type && { type, mode, size };
+const oldOf = ({ oldType: type, oldMode: mode, oldSize: size }: FileChange): Thing | undefined =>
+  type && { type, mode, size };
 
 /** Folders come and go with what is in them. */
 function changeOf(known: FileChange, was: Thing | undefined, is: Thing | undefined): FileChange | undefined {
