@@ -47,12 +47,12 @@ export class Workspaces extends WorkspaceRecords {
   constructor(deps: Dependencies, services: Services, shells: Shells) {
     super(deps, services);
     this.#running = new RunningWorkspaces(deps, services, shells);
-    this.#copies = new SharedCopies((workspaceId, begun, keep) =>
+    this.#copies = new SharedCopies((workspaceId, { signal, begun, keep }) =>
       this.turns.take(workspaceId, async () => {
         begun();
         const stored = this.get(workspaceId);
         const source = { directory: sandboxDirectory(deps.home, stored), layers: stored.layers };
-        await deps.layers.add(getBackend(deps, stored.backend), source, keep);
+        await deps.layers.add(getBackend(deps, stored.backend), source, keep, signal);
       }),
     );
     this.#expiry = new Expiry({
