@@ -86,16 +86,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "workspace reset": { positionals: ["ID"], flags: ["--snapshot"] },
   "workspace fork": {
     positionals: ["ID"],
-    flags: [
-      "--snapshot",
-      "--name",
-      "--rebase",
-      "--label",
-      "--ttl-seconds",
-      "--vcpu-count",
-      "--mem-mib",
-      "--id-only",
-    ],
+    flags: ["--snapshot", "--name", "--rebase", "--label", "--ttl-seconds", "--vcpu-count", "--mem-mib", "--id-only"],
   },
   "workspace service start": {
     positionals: ["ID", "NAME"],

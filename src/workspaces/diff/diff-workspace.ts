@@ -65,12 +65,11 @@ export async function outlineDiff(sources: DiffSources): Promise<DiffOutline> {
       status === "added" ? await reader.readNow(change) : undefined,
     ];
   });
-  const entries = [...toEntries(sides, () => false)].map(
-    ({ path, status, artifact_type, size_bytes, old_path }) =>
-      redactEntry(
-        { path, status, artifact_type, size_bytes, ...(old_path !== undefined && { old_path }) },
-        sources.live.secrets.redactor,
-      ),
+  const entries = [...toEntries(sides, () => false)].map(({ path, status, artifact_type, size_bytes, old_path }) =>
+    redactEntry(
+      { path, status, artifact_type, size_bytes, ...(old_path !== undefined && { old_path }) },
+      sources.live.secrets.redactor,
+    ),
   );
   const outline = describeEntries(sources.live.workspaceId, [...entries], await ignoredCount);
   return { ...outline, entries };
