@@ -55,7 +55,16 @@ export const tool = defineTool({
 
 /** As many as fit: all patches are in `patch` already. Those without one come first, since nothing else tells of them. */
 function entriesWithin(entries: Diff["entries"]): Diff["entries"] {
-  const bare = entries.map((entry) => ({ ...entry, patch: undefined }));
+  const bare = entries.map(
+    ({ path: at, status, artifact_type, size_bytes, old_path, omitted }): Diff["entries"][number] => ({
+      path: at,
+      status,
+      artifact_type,
+      size_bytes,
+      ...(old_path !== undefined && { old_path }),
+      ...(omitted !== undefined && { omitted }),
+    }),
+  );
   const isSilent = ({ omitted }: Diff["entries"][number]) => omitted !== undefined;
   const ordered = [...bare.filter(isSilent), ...bare.filter((entry) => !isSilent(entry))];
   let left = SIDE_BUDGET;
