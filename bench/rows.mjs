@@ -6,6 +6,7 @@ import { measureDocker } from "./rows/docker.mjs";
 import { measureEvents } from "./rows/events.mjs";
 import { measureExec } from "./rows/exec.mjs";
 import { measureFiles } from "./rows/files.mjs";
+import { measureForks } from "./rows/forks.mjs";
 import { measureIdle } from "./rows/idle.mjs";
 import { measureMcp } from "./rows/mcp.mjs";
 import { measureProject } from "./rows/project.mjs";
@@ -33,12 +34,13 @@ const TABLE = /** @satisfies {Record<string, Measurement>} */ ({
   docker: { measure: measureDocker, seconds: 30, beside: ["docker"] },
   vm: { measure: measureVm, seconds: 90, beside: ["docker"] },
   idle: { measure: measureIdle, seconds: 10 },
-  crowd: { measure: measureCrowd, seconds: 50, beside: ["docker"] },
-  work: { measure: measureWork, seconds: 75 },
+  crowd: { measure: measureCrowd, seconds: 45, beside: ["docker"] },
+  work: { measure: measureWork, seconds: 65 },
   project: { measure: measureProject, seconds: 15 },
   snapshot: { measure: measureSnapshot, seconds: 35 },
   busy: { measure: measureBusy, seconds: 40 },
-  diff: { measure: measureDiff, seconds: 20 },
+  diff: { measure: measureDiff, seconds: 15 },
+  forks: { measure: measureForks, seconds: 20 },
   files: { measure: measureFiles, seconds: 35 },
   shell: { measure: measureShell, seconds: 20 },
   events: { measure: measureEvents, seconds: 5 },

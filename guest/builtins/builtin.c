@@ -8,6 +8,7 @@
 
 #include "builtins/records.h"
 #include "builtins/sink.h"
+#include "builtins/view.h"
 
 static const struct {
   const char *name;
@@ -16,7 +17,7 @@ static const struct {
 } builtins[] = {
     {"stat", 2, builtin_stat},         {"list", 4, builtin_list},   {"read", 4, builtin_read},
     {"write", 3, builtin_write},       {"mkdir", 3, builtin_mkdir}, {"remove", 3, builtin_remove},
-    {"tree-out", 2, builtin_tree_out}, {"tree-in", 2, builtin_tree_in}, {"changes", 1, builtin_changes},
+    {"tree-out", 2, builtin_tree_out}, {"tree-in", 2, builtin_tree_in}, {"changes", 2, builtin_changes},
     {"layer-out", 0, builtin_layer_out},
 };
 
@@ -48,6 +49,13 @@ const struct root *argument_root(const char *text) {
   if (!root) give_up(EINVAL, "There is no root \"%s\"", text);
   if (root->fd < 0) give_up(ENOTSUP, "The root \"%s\" is not there in this sandbox", text);
   return root;
+}
+
+struct place argument_place(const char *root, const char *path, unsigned flags) {
+  static const char layers[] = "layers:";
+  if (strncmp(root, layers, sizeof layers - 1) != 0) return resolve(argument_root(root), path, flags);
+  uint64_t count = argument_number(root + sizeof layers - 1);
+  return view_place(count > MAX_LAYERS ? MAX_LAYERS + 1 : (size_t)count, path);
 }
 
 const struct root *argument_writable_root(const char *text) {

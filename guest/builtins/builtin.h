@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "builtins/resolve.h"
 #include "init/roots.h"
 
 /* argv[0] is the builtin's name. Returns the exit code. */
@@ -26,6 +27,8 @@ uint64_t builtin_layer_out(char *const *arguments);
 
 /* Arguments as what they mean; give up when they do not. */
 const struct root *argument_root(const char *text);
+/* A path below a root, or below an earlier state of /workspace, which `layers:N` names: there no link is followed. */
+struct place argument_place(const char *root, const char *path, unsigned flags);
 const struct root *argument_writable_root(const char *text);
 uint64_t argument_number(const char *text);
 unsigned argument_mode(const char *text);

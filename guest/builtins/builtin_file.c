@@ -19,7 +19,7 @@ static void refuse_what_is_no_file(const struct stat *st, const char *path) {
 uint64_t builtin_read(char *const *arguments) {
   const char *path = arguments[1];
   struct stat st;
-  struct place place = resolve(argument_root(arguments[0]), path, RESOLVE_FOLLOW);
+  struct place place = argument_place(arguments[0], path, RESOLVE_FOLLOW);
   uint64_t offset = argument_number(arguments[2]);
   uint64_t length = strcmp(arguments[3], "-") == 0 ? UINT64_MAX : argument_number(arguments[3]);
   if (!place_stat(&place, path, &st)) give_up(ENOENT, "\"%s\" does not exist", path);

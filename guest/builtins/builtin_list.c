@@ -18,7 +18,7 @@ static void show(int parent, const char *name, const struct stat *st, const char
 
 uint64_t builtin_stat(char *const *arguments) {
   struct stat st;
-  struct place place = resolve(argument_root(arguments[0]), arguments[1], 0);
+  struct place place = argument_place(arguments[0], arguments[1], 0);
   if (!place_stat(&place, arguments[1], &st)) give_up(ENOENT, "\"%s\" does not exist", arguments[1]);
   show(place.parent, place.name, &st, "");
   return 0;

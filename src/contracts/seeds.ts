@@ -1,3 +1,4 @@
+import type { IgnoreRules } from "../policy/ignore-rules.ts";
 import type { ReadScope } from "../model/read-scope.ts";
 import type { IncludeRules } from "../policy/seed-include.ts";
 import type { ReportProgress } from "../model/progress.ts";
@@ -41,6 +42,8 @@ export interface Seeds {
   ): Promise<ImportedSeed>;
   /** The same of a single file too, for a workspace that is there. */
   bring(path: string, options: BringOptions): Promise<BroughtTree>;
+  /** What the project of a tree ignored when it was imported. Nothing where that is not known. */
+  ignoreRules(tree: string): IgnoreRules;
   /** Removes cached trees that are not in `inUse`. */
   prune(inUse: ReadonlySet<string>): Promise<{ removed: number }>;
 }

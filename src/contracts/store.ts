@@ -44,6 +44,10 @@ export interface StoredWorkspace {
   baseline: string;
   /** Ids of the read-only layers over the baseline, bottom first: what it was reset to or forked from. */
   layers: string[];
+  /** Those of `layers` that are part of its baseline: of a fork that begins anew. */
+  baseLayers: string[];
+  /** What it began with, of a fork; null of what is none. */
+  forkLayers: string[] | null;
   /** Counts its sandboxes: a reset makes a new one beside the old before it lets the old one go. */
   generation: number;
   /** When it was created or last reset. */

@@ -3,16 +3,33 @@ import { failure } from "../model/error-codes.ts";
 import { runBuiltin, type BuiltinCall, type ContentRecord } from "./builtin.ts";
 import type { GuestClient } from "./client.ts";
 import { protocolError } from "./protocol-error.ts";
-import type { FileChange, GuestEntry } from "./records.ts";
+import { type ChangesManner, encodeChangesAsked, encodeDone, type FileChange, type GuestEntry } from "./records.ts";
 import { decodeTree, encodeTree, type TreeChange, type TreeItem } from "./tree.ts";
 
 export type { FileChange, GuestEntry } from "./records.ts";
 export { createTreeItem, type TreeChange, type TreeItem, type TreeItemInput, type TreeRemoval } from "./tree.ts";
 
-/** `baseline` is what the workspace was at the start, `upper` its writable layer, both read-only; `system` is `/`. */
-export type GuestRoot = "workspace" | "baseline" | "upper" | "system";
+/**
+ * `baseline` is what the workspace was at the start, `upper` its writable layer, both read-only; `system` is `/`. `layers:N` is the baseline with the first
+ * N layers over it, for `stat` and `read`.
+ */
+export type GuestRoot = "workspace" | "baseline" | "upper" | "system" | `layers:${number}`;
 /** Relative to the root, empty for the root itself; bytes for a name that is not UTF-8. */
 export type GuestPath = string | Uint8Array;
+
+/** A path of `/workspace` whose changes are asked for; empty for all of it. */
+export interface ChangesAsked {
+  readonly manner: ChangesManner;
+  readonly path: GuestPath;
+}
+
+export interface ChangesFound {
+  readonly changes: FileChange[];
+  /** Not looked into: the baseline has no such folder, and `asking` was how to look. */
+  readonly folders: GuestEntry[];
+  /** How many changes there are where they were to be counted. */
+  readonly counted: number;
+}
 
 export interface FileCall {
   readonly signal?: AbortSignal | undefined;
@@ -137,12 +154,32 @@ export class GuestFiles {
     return this.#finish(this.#run("put in", path, ["tree-in", root, path], call, more));
   }
 
-  /** What differs from the baseline, sorted by path. TOO_MANY_ENTRIES when there is more than `maxEntries`. */
+  /** All that differs from the baseline, sorted by path. TOO_MANY_ENTRIES when there is more than `maxEntries`. */
   async changes(call: FileCall & { maxEntries?: number | undefined } = {}): Promise<FileChange[]> {
+    const { changes } = await this.changesAt([{ manner: "whole", path: "" }], call);
+    return changes;
+  }
+
+  /** What differs from an earlier state at the paths asked for, each list sorted by path. TOO_MANY_ENTRIES when there is more than `maxEntries`. */
+  async changesAt(
+    asked: readonly ChangesAsked[],
+    call: FileCall & { maxEntries?: number | undefined; layers?: number | undefined } = {},
+  ): Promise<ChangesFound> {
     const max = call.maxEntries ?? DEFAULT_MAX_ENTRIES;
     const shownPath = call.shownPath ?? "/workspace";
-    const run = this.#run("compare", shownPath, ["changes", String(max + 1)], { ...call, shownPath }, { walks: true });
-    return this.#collect(run, max, pickChange);
+    const argv = ["changes", String(max + 1), String(call.layers ?? 0)];
+    const more = { input: encodeAsked(asked), walks: true };
+    let counted = 0;
+    const run = countingDone(this.#run("compare", shownPath, argv, { ...call, shownPath }, more), (count) => {
+      counted = count;
+    });
+    const found = await this.#collect(run, max, pickChangeOrFolder);
+    found.sort((a, b) => Buffer.compare(a.pathBytes, b.pathBytes));
+    return {
+      changes: found.flatMap((one) => ("status" in one ? [one] : [])),
+      folders: found.flatMap((one) => ("status" in one ? [] : [one])),
+      counted,
+    };
   }
 
   /** The writable layer as a stream for `layer-unpack`, with what commands have closed to everybody. Only for the sandbox's root. */
@@ -198,7 +235,24 @@ export class GuestFiles {
 }
 
 const pickEntry = (record: ContentRecord) => (record.kind === "entry" ? record.entry : undefined);
-const pickChange = (record: ContentRecord) => (record.kind === "change" ? record.change : undefined);
+const pickChangeOrFolder = (record: ContentRecord): FileChange | GuestEntry | undefined =>
+  record.kind === "change" ? record.change : pickEntry(record);
+
+function* encodeAsked(asked: readonly ChangesAsked[]): Generator<Buffer> {
+  for (const { manner, path } of asked) yield encodeChangesAsked(manner, Buffer.from(path as string));
+  yield encodeDone(0);
+}
+
+/** Passes everything on, and tells what the last record says. */
+async function* countingDone(
+  records: AsyncGenerator<ContentRecord, void, undefined>,
+  tell: (count: number) => void,
+): AsyncGenerator<ContentRecord, void, undefined> {
+  for await (const record of records) {
+    if (record.kind === "done") tell(record.bytes);
+    yield record;
+  }
+}
 
 async function* contentOf(
   records: AsyncGenerator<ContentRecord, void, undefined>,

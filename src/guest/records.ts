@@ -28,6 +28,8 @@ export interface FileChange {
   readonly oldType: EntryType | undefined;
   readonly oldMode: number;
   readonly oldSize: number;
+  /** Whether the baseline has something there, which need not be what it is compared with. */
+  readonly inBaseline: boolean;
   readonly path: string;
   readonly pathBytes: Buffer;
 }
@@ -65,6 +67,8 @@ const TYPES = new Map<number, EntryType>([
   [0x6f, "other"],
 ]);
 const TYPE_BYTES = new Map<EntryType, number>([...TYPES].map(([byte, type]) => [type, byte]));
+/** A status is a small letter then. */
+const NOT_IN_BASELINE = 0x20;
 const STATUSES = new Map<number, FileChange["status"]>([
   [0x41, "added"],
   [0x4d, "modified"],
@@ -195,7 +199,8 @@ function readEntry(reader: Reader): GuestEntry {
 
 function readChange(reader: Reader): FileChange {
   const statusByte = reader.u8();
-  const status = STATUSES.get(statusByte);
+  const status = STATUSES.get(statusByte & ~NOT_IN_BASELINE);
+  const inBaseline = (statusByte & NOT_IN_BASELINE) === 0;
   if (status === undefined) throw protocolError(`a change of kind ${statusByte}`);
   const newType = readType(reader);
   const newMode = readMode(reader);
@@ -209,7 +214,7 @@ function readChange(reader: Reader): FileChange {
     throw protocolError("a change whose types do not fit its kind");
   }
   const path = pathBytes.toString("utf8");
-  return { status, newType, newMode, newSize, oldType, oldMode, oldSize, path, pathBytes };
+  return { status, newType, newMode, newSize, oldType, oldMode, oldSize, inBaseline, path, pathBytes };
 }
 
 function readType(reader: Reader): EntryType | undefined {
@@ -254,6 +259,19 @@ export function encodeEntry(entry: Omit<GuestEntry, "path" | "linkTarget">): Buf
   at += pathBytes.copy(record, at);
   at = record.writeUInt32LE(linkTargetBytes.length, at);
   linkTargetBytes.copy(record, at);
+  return record;
+}
+
+/** How `changes` looks at a path: `asking` stops at folders that the baseline does not have and tells of them. */
+export type ChangesManner = "asking" | "whole" | "counting";
+const MANNERS = { asking: 0x3f, whole: 0x2a, counting: 0x23 } as const;
+
+/** Only on the way in: a path whose changes are asked for. */
+export function encodeChangesAsked(manner: ChangesManner, pathBytes: Buffer): Buffer {
+  const record = Buffer.alloc(5 + pathBytes.length);
+  record[0] = MANNERS[manner];
+  record.writeUInt32LE(pathBytes.length, 1);
+  pathBytes.copy(record, 5);
   return record;
 }
 

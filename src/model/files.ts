@@ -57,13 +57,22 @@ export interface Exported {
 export const CHANGE_STATUSES = ["added", "modified", "deleted", "renamed", "type_changed"] as const;
 export type ChangeStatus = (typeof CHANGE_STATUSES)[number];
 
+/**
+ * Why a change has no patch: it is `binary` (or no UTF-8), `too_large` by itself, all patches together are (`budget`), it is closed to its own user or was gone
+ * (`unreadable`), it is a pipe or another `special_file`, or its patch would be `in_the_way` of another's.
+ */
+export const OMISSIONS = ["binary", "too_large", "budget", "unreadable", "special_file", "in_the_way"] as const;
+export type Omission = (typeof OMISSIONS)[number];
+
 export interface DiffEntry {
   path: string;
   status: ChangeStatus;
   artifact_type: ArtifactType;
   size_bytes: number;
-  /** The unified patch of this entry; absent for what is binary or too large to show. */
+  /** The unified patch of this entry; absent where `omitted` says why, and for folders. */
   patch?: string;
+  /** Why there is no patch. */
+  omitted?: Omission;
   /** Where a renamed entry was before. */
   old_path?: string;
 }
@@ -75,6 +84,10 @@ export interface Diff {
   entries: DiffEntry[];
   /** All patches together; `git apply` accepts it. */
   patch: string;
+  /** Changes that the project's ignore rules cover, and that are not among the entries. */
+  ignored_count: number;
+  /** Entries without a patch that could have one, and why. */
+  omitted: { count: number; reasons: Partial<Record<Omission, number>> };
 }
 
 export interface PatchApplied {

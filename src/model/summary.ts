@@ -44,7 +44,10 @@ export interface Summary {
     reason: string | null;
     changed: boolean;
     summary: { total: number } & Record<ChangeStatus, number>;
-    entries: Omit<DiffEntry, "patch">[];
+    /** At most 200: what the baseline has comes first, then what is small. */
+    entries: Omit<DiffEntry, "patch" | "omitted">[];
+    /** Changes that the project's ignore rules cover; they are not counted in `summary`. */
+    ignored_count: number;
   };
   services: {
     current: { service_name: string; state: ServiceState; exit_code: number | null }[];

@@ -32,6 +32,7 @@ import type {
   ClocheOptions,
   CommandStream,
   CreateOptions,
+  DiffOptions,
   DiskExportOptions,
   EventWatch,
   ExecOptions,
@@ -195,7 +196,7 @@ export class Cloche implements AsyncDisposable {
     return await this.#ask("applyWorkspacePatch", { workspace_id: workspaceId }, options);
   }
 
-  async diffWorkspace(workspaceId: string, options: CallOptions = {}): Promise<Diff> {
+  async diffWorkspace(workspaceId: string, options: DiffOptions = {}): Promise<Diff> {
     return await this.#ask("diffWorkspace", { workspace_id: workspaceId }, options);
   }
 

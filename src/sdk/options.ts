@@ -63,6 +63,7 @@ export type ListFilesOptions = OptionsOf<"listWorkspaceFiles">;
 export type ReadFileOptions = OptionsOf<"readWorkspaceFile", "path">;
 export type WriteFileOptions = OptionsOf<"writeWorkspaceFile", "path">;
 export type PatchOptions = OptionsOf<"applyWorkspacePatch">;
+export type DiffOptions = OptionsOf<"diffWorkspace">;
 export type ExportOptions = OptionsOf<"exportWorkspace", "path">;
 export type SyncOptions = OptionsOf<"pushWorkspaceSync", "source_path"> & LongCallOptions;
 export type DiskExportOptions = OptionsOf<"exportWorkspaceDisk"> & LongCallOptions;

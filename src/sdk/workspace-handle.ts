@@ -13,6 +13,7 @@ import { resolveHostPath } from "./on-this-host.ts";
 import type {
   CallOptions,
   CommandStream,
+  DiffOptions,
   ExecCallbacks,
   ExecOptions,
   ExportOptions,
@@ -145,8 +146,8 @@ export class WorkspaceHandle implements AsyncDisposable {
     return await this.#calls.ask("applyWorkspacePatch", {}, toOptions<PatchOptions, "patch">("patch", patch, options));
   }
 
-  /** What has changed since it was created. */
-  async diff(options: CallOptions = {}): Promise<Diff> {
+  /** What has changed since it was created, or since a snapshot. */
+  async diff(options: DiffOptions = {}): Promise<Diff> {
     return await this.#calls.ask("diffWorkspace", {}, options);
   }
 

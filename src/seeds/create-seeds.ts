@@ -11,6 +11,7 @@ import { runSeedImport, type ImportRunner } from "./run-import.ts";
 import { SeedCache } from "./seed-cache.ts";
 import { cacheFailure } from "./seed-errors.ts";
 import { IMPORTER_VERSION, type TreeOwner } from "./seed-key.ts";
+import { SeedRules } from "./seed-rules.ts";
 import { checkScope, seedKindOf, sourceKindOf, type SourceKind } from "./seed-source.ts";
 import { SharedWork } from "./shared-work.ts";
 
@@ -30,6 +31,7 @@ export interface SeedsOptions {
 export function createSeeds({ cachePath, home, idMap, log, run = runSeedImport }: SeedsOptions): Seeds {
   const owner: TreeOwner = { kind: idMap.kind, ...idMap.toHost(AGENT, AGENT) };
   const cache = new SeedCache(cachePath, owner);
+  const rules = new SeedRules(cache);
   const imports = new SharedWork<ImportOutcome>();
 
   const importAs = (kind: SourceKind, path: string, options: Omit<BringOptions, "asItIs">) => {
@@ -60,6 +62,10 @@ export function createSeeds({ cachePath, home, idMap, log, run = runSeedImport }
       return { tree, kind, leftOut };
     },
 
+    ignoreRules(tree) {
+      return rules.of(tree);
+    },
+
     async prune(inUse) {
       let removed = 0;
       for (const name of await seedsIn(cache.folder)) {
@@ -88,7 +94,7 @@ function emptyTree(cache: SeedCache, owner: TreeOwner): string {
     if (cache.find(key) === undefined) {
       const { folder, tree } = cache.begin();
       tree.finish();
-      cache.publish(folder, key, { head: null, fresh: [] });
+      cache.publish(folder, key, { head: null, fresh: [], ignore: { files: [], repositories: [] } });
     }
   } catch (error) {
     throw cacheFailure(error);

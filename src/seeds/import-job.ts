@@ -9,6 +9,7 @@ import { type IncludeRules, SeedInclude } from "../policy/seed-include.ts";
 import { shown, toBytePath, type BytePath } from "./byte-path.ts";
 import { copyScan } from "./copy-scan.ts";
 import { compareContent, digestOf, isFresh, type FreshFile } from "./fresh-files.ts";
+import { readIgnoreSources } from "./ignore-sources.ts";
 import { IncludedPaths } from "./included-paths.ts";
 import { checkAborted, type JobControl } from "./job-control.ts";
 import { measureLeftOut, shownSecrets } from "./measure-left-out.ts";
@@ -85,7 +86,12 @@ async function importSingle(request: ImportRequest, control: JobControl): Promis
     }
   }
   const build = (tree: TreeWriter) => Promise.resolve(copyScan(scan, tree, control));
-  const built = await findOrBuild(request, control, seedKey(scan, request.owner), null, scan.root, build);
+  const built = await findOrBuild(
+    request,
+    control,
+    { key: seedKey(scan, request.owner), head: null, root: scan.root, ignoring: [] },
+    build,
+  );
   return { ...built, leftOut: null, included: null };
 }
 
@@ -94,12 +100,11 @@ async function importDirectory(request: ImportRequest, control: JobControl): Pro
   const asked = request.include && new SeedInclude(asBytes(request.include));
   const scan = await scanFor(request, control, asked);
   tellLeftOut(scan, control);
+  const { head, root, ignoring } = scan;
   const built = await findOrBuild(
     request,
     control,
-    seedKey(scan, request.owner),
-    scan.head,
-    scan.root,
+    { key: seedKey(scan, request.owner), head, root, ignoring },
     async (tree, folder) => {
       const fresh = copyScan(scan, tree, control);
       for (const [index, repository] of scan.repositories.entries()) {
@@ -179,7 +184,7 @@ async function importArchive(request: ImportRequest, control: JobControl): Promi
     if (!before.isFile()) throw new SourceChanged(path);
     const readMs = Date.now();
     const key = archiveKey(fd, before, request.owner);
-    const built = await findOrBuild(request, control, key, null, path, async (tree) => {
+    const built = await findOrBuild(request, control, { key, head: null, root: path, ignoring: [] }, async (tree) => {
       const { unpackArchive } = await import("./unpack-archive.ts");
       await unpackArchive(fd, request.seedPath, tree, control);
       const after = fs.fstatSync(fd);
@@ -196,9 +201,7 @@ async function importArchive(request: ImportRequest, control: JobControl): Promi
 async function findOrBuild(
   request: ImportRequest,
   control: JobControl,
-  key: string,
-  head: string | null,
-  root: BytePath,
+  { key, head, root, ignoring }: Pick<Scan, "head" | "root" | "ignoring"> & { readonly key: string },
   build: (tree: TreeWriter, folder: string) => Promise<FreshFile[]>,
 ): Promise<Built> {
   const cache = new SeedCache(request.cachePath, request.owner);
@@ -217,7 +220,8 @@ async function findOrBuild(
       const fresh = await build(tree, folder);
       checkAborted(control);
       tree.finish();
-      if (cache.publish(folder, name, { head, fresh })) return { tree: cache.tree(name), head };
+      const ignore = readIgnoreSources(tree.root, [...tree.ignoreFiles], ignoring);
+      if (cache.publish(folder, name, { head, fresh, ignore })) return { tree: cache.tree(name), head };
       variant -= 1; // somebody else was first; look at theirs
     } catch (error) {
       cache.discard(folder);

@@ -140,7 +140,7 @@ describe("G-23: what may be read of a folder", () => {
     const owner = { kind: "test", uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
     const copy = () =>
       copyScan(
-        { root: project, entries, repositories: [], leftOut: [], ignored: noneIgnored(), head: null },
+        { root: project, entries, repositories: [], ignoring: [], leftOut: [], ignored: noneIgnored(), head: null },
         new SeedCache(join(base, "cache"), owner).begin().tree,
         { progress: () => undefined, aborted: () => false, signal: new AbortController().signal },
       );

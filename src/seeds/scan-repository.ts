@@ -3,6 +3,7 @@ import { failure } from "../model/error-codes.ts";
 import { joined, shown, type BytePath } from "./byte-path.ts";
 import { withGitIn, type GitHere } from "./git-here.ts";
 import type { GitRepository } from "./git-repository.ts";
+import { listsOf } from "./ignore-sources.ts";
 import { IgnoredFiles } from "./ignored-files.ts";
 import type { IncludedPaths } from "./included-paths.ts";
 import { indexStamp, scanGitFolder } from "./scan-git-folder.ts";
@@ -31,7 +32,7 @@ export async function scanRepository(
   options: RepositoryScanOptions,
 ): Promise<void> {
   const folder = joined(scan.root, top);
-  await withGitIn(folder, repository, options.control.signal, async (git) => {
+  await withGitIn(folder, repository, options.control.signal, async (git, userExcludes) => {
     const stamp = indexStamp(repository);
     const listed = new ListedFiles(scan, top, options);
     const others = listOthers(git, folder);
@@ -47,6 +48,7 @@ export async function scanRepository(
     }
     await listed.addOthers((await others).toString("latin1"));
     new IgnoredFiles(scan, top, listed, options).add((await ignored).toString("latin1"));
+    scan.ignoring.push({ path: top, lists: listsOf(repository, folder, userExcludes) });
     if (folder !== repository.workTree) return;
     const indexDigest = createHash("sha256").update(tracked).digest("hex");
     const [head, scanned] = await Promise.all([

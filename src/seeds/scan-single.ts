@@ -14,6 +14,7 @@ export function scanSingle(path: string, isLink: boolean): { readonly scan: Scan
     root,
     entries: new ScannedEntries(),
     repositories: [],
+    ignoring: [],
     leftOut: [],
     ignored: noneIgnored(),
     head: null,

@@ -33,6 +33,7 @@ export async function scanSource(
     root,
     entries: new ScannedEntries(),
     repositories: [],
+    ignoring: [],
     leftOut: [],
     ignored: noneIgnored(),
     head: null,

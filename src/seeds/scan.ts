@@ -1,4 +1,5 @@
 import { constants, lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import type { IgnoreRepository } from "../policy/ignore-rules.ts";
 import { isPlain, joined, toFs, type BytePath } from "./byte-path.ts";
 import type { ScannedEntries } from "./scanned-entries.ts";
 import { sourceFailure } from "./seed-errors.ts";
@@ -42,6 +43,8 @@ export interface Scan {
   readonly root: BytePath;
   readonly entries: ScannedEntries;
   readonly repositories: ScannedRepository[];
+  /** What each work tree ignores besides what the ignore files of the seed say. */
+  readonly ignoring: IgnoreRepository[];
   /** What cannot be seeded: sockets, pipes, devices and git folders that lead elsewhere. */
   readonly leftOut: BytePath[];
   readonly ignored: IgnoredFound;

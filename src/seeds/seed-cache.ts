@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { errnoOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
 import { makePrivateFolder, requirePrivateFolder } from "../base/private-folder.ts";
+import type { IgnoreSources } from "../policy/ignore-rules.ts";
 import { toBytePath } from "./byte-path.ts";
 import type { FreshFile } from "./fresh-files.ts";
 import type { TreeOwner } from "./seed-key.ts";
@@ -13,6 +14,8 @@ import { TreeWriter } from "./tree-writer.ts";
 export interface SeedRecord {
   readonly head: string | null;
   readonly fresh: readonly FreshFile[];
+  /** What a diff of the project leaves out. */
+  readonly ignore: IgnoreSources;
 }
 
 /**

@@ -3,6 +3,7 @@ import { errnoOf } from "../base/errors.ts";
 import { fileTime } from "../base/file-time.ts";
 import { joined, toFs, type BytePath } from "./byte-path.ts";
 import { HoleWriter } from "./hole-writer.ts";
+import { IGNORE_FILE } from "./ignore-sources.ts";
 import type { TreeOwner } from "./seed-key.ts";
 import { ROOM_OF_A_NAME, type SeedRoom } from "./seed-room.ts";
 
@@ -12,6 +13,8 @@ export class TreeWriter {
   readonly root: BytePath;
   /** To be asked before content is written; names are counted here. */
   readonly room: SeedRoom;
+  /** Paths of ignore files that were written. */
+  readonly ignoreFiles = new Set<BytePath>();
   readonly #owner: TreeOwner;
   readonly #foreign: boolean;
   readonly #folders: { path: BytePath; mode: number; mtimeNs: bigint | undefined }[] = [];
@@ -32,7 +35,7 @@ export class TreeWriter {
 
   /** A new empty file, open for writing; `closeFile` ends it. */
   openFile(path: BytePath): number {
-    this.room.take(ROOM_OF_A_NAME);
+    this.#noteName(path);
     const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = fs.constants;
     return fs.openSync(toFs(joined(this.root, path)), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   }
@@ -71,7 +74,7 @@ export class TreeWriter {
    * first change.
    */
   sameFile(path: BytePath, first: BytePath): boolean {
-    this.room.take(ROOM_OF_A_NAME);
+    this.#noteName(path);
     try {
       fs.linkSync(toFs(joined(this.root, first)), toFs(joined(this.root, path)));
       return true;
@@ -79,6 +82,11 @@ export class TreeWriter {
       if (errnoOf(error) === "EMLINK") return false;
       throw error;
     }
+  }
+
+  #noteName(path: BytePath): void {
+    this.room.take(ROOM_OF_A_NAME);
+    if (path === IGNORE_FILE || path.endsWith(`/${IGNORE_FILE}`)) this.ignoreFiles.add(path);
   }
 
   link(path: BytePath, target: BytePath, mtimeNs: bigint | undefined): void {

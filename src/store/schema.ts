@@ -141,6 +141,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX workspaces_by_name ON workspaces (name) WHERE name IS NOT NULL;
   CREATE INDEX events_of_deletion ON events (json_extract(payload, '$.name'), sequence) WHERE kind = 'workspace.deleted';
   `,
+  `
+  ALTER TABLE workspaces ADD COLUMN base_layers TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE workspaces ADD COLUMN fork_layers TEXT;
+  `,
 ];
 
 function schemaVersion(database: Database.Database): number {

@@ -24,7 +24,9 @@ export function snapshotsTable(database: Database.Database): SnapshotsTable {
   // By the row's number too: two of the same moment keep their order.
   const list = database.prepare(`SELECT ${names} FROM snapshots WHERE workspace_id = ? ORDER BY created_at, rowid`);
   const remove = database.prepare("DELETE FROM snapshots WHERE workspace_id = ? AND snapshot_name = ?");
-  const layers = database.prepare("SELECT layers FROM workspaces UNION SELECT layers FROM snapshots");
+  const layers =
+    database.prepare(`SELECT layers FROM workspaces UNION SELECT base_layers FROM workspaces UNION SELECT fork_layers FROM workspaces WHERE fork_layers IS NOT NULL
+     UNION SELECT layers FROM snapshots`);
 
   return {
     insertSnapshot(workspaceId, snapshot) {

@@ -27,6 +27,8 @@ const COLUMNS = recordColumns<StoredWorkspace>({
   seed: { column: "seed", json: true },
   baseline: { column: "baseline" },
   layers: { column: "layers", json: true },
+  baseLayers: { column: "base_layers", json: true },
+  forkLayers: { column: "fork_layers", json: true },
   generation: { column: "generation" },
   sessionStartedAt: { column: "session_started_at" },
   secrets: { column: "secrets", json: true },

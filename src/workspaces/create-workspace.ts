@@ -67,6 +67,8 @@ export async function createWorkspace(
     },
     baseline: tree,
     layers: [],
+    baseLayers: [],
+    forkLayers: null,
     secrets: records,
   };
   const origin = { kind: "workspace.created", from_workspace_id: null } as const;

@@ -15,7 +15,7 @@ export async function resetWorkspace(
   snapshotName: string,
   context: SandboxContext & { letGo(): Promise<void> },
 ): Promise<LiveWorkspace> {
-  const { layers, session } = findSnapshot(deps, stored.workspaceId, snapshotName);
+  const { layers, session } = findSnapshot(deps, stored, snapshotName);
   const next: StoredWorkspace = { ...stored, layers, generation: stored.generation + 1 };
   let live: LiveWorkspace;
   try {

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../base/errors.ts";
@@ -5,8 +6,9 @@ import { workspaceDirectory } from "../base/paths.ts";
 import { removeTree } from "../base/remove-tree.ts";
 import type { Backend, Wall, WallSpec } from "../contracts/backend.ts";
 import type { StoredSecret, StoredWorkspace } from "../contracts/store.ts";
+import { GuestFiles } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
-import type { ExecutionMode } from "../model/names.ts";
+import { AGENT, type ExecutionMode } from "../model/names.ts";
 import type { ReportProgress } from "../model/progress.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { LiveWorkspace } from "./live-workspace.ts";
@@ -68,6 +70,47 @@ export async function startSandbox(
   } catch (error) {
     await live.close("it could not be provisioned");
     throw error;
+  }
+}
+
+/** Random generations start here; no workspace is reset that often. What a killed daemon leaves of one goes with the other sandboxes of its workspace. */
+const FIRST_LOOK = 1_000_000_000;
+
+/** The files of a state of a workspace, in a sandbox in which nothing but the guest program runs, and that gets no secrets. */
+export async function withLayers<Result>(
+  deps: Dependencies,
+  stored: StoredWorkspace,
+  layers: readonly string[],
+  look: (files: GuestFiles) => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const one = { workspaceId: stored.workspaceId, generation: FIRST_LOOK + randomInt(FIRST_LOOK) };
+  const directory = sandboxDirectory(deps.home, one);
+  const backend = getBackend(deps, stored.backend);
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const wall = await backend.start(
+      {
+        sandboxName: sandboxName(one),
+        directory,
+        rootfs: await deps.environments.ensure(stored.environment, { signal }),
+        baseline: stored.baseline,
+        ...deps.layers.stack(layers),
+        hostname: stored.workspaceId,
+        limits: stored.limits,
+        ociRuntime: stored.ociRuntime ?? undefined,
+      },
+      signal,
+    );
+    const client = await wall.connect(signal);
+    try {
+      return await look(new GuestFiles(client, AGENT));
+    } finally {
+      client.close();
+      await wall.stop({ discard: true });
+    }
+  } finally {
+    await backend.remove(sandboxName(one), directory);
   }
 }
 

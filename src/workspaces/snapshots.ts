@@ -90,10 +90,10 @@ export async function deleteSnapshot(
 /** What a workspace goes back to: the layers over the baseline, and what ran. */
 export function findSnapshot(
   deps: Dependencies,
-  workspaceId: string,
+  { workspaceId, baseLayers }: Pick<StoredWorkspace, "workspaceId" | "baseLayers">,
   name: string,
 ): Pick<StoredSnapshot, "layers" | "session"> {
-  if (name === BASELINE) return { layers: [], session: null };
+  if (name === BASELINE) return { layers: baseLayers, session: null };
   const snapshot = deps.store.findSnapshot(workspaceId, name);
   if (!snapshot) throw noSnapshot(workspaceId, name);
   return snapshot;

@@ -7,7 +7,7 @@ import { silentLog } from "../base/log.ts";
 import type { Store } from "../contracts/store.ts";
 import { EventLog } from "../events/event-log.ts";
 import { failure } from "../model/error-codes.ts";
-import type { Diff } from "../model/files.ts";
+import type { DiffOutline } from "./diff/diff-workspace.ts";
 import { openStore } from "../store/open-store.ts";
 import { Journal } from "./journal.ts";
 import { summarizeWorkspace, type SummarySources } from "./summarize-workspace.ts";
@@ -35,12 +35,12 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const diffOf = (paths: readonly string[]): Diff => ({
+const diffOf = (paths: readonly string[]): DiffOutline => ({
   workspace_id: "ws-a",
   changed: paths.length > 0,
   summary: { total: paths.length, added: paths.length, modified: 0, deleted: 0, renamed: 0, type_changed: 0 },
-  entries: paths.map((path) => ({ path, status: "added", artifact_type: "file", size_bytes: 1, patch: "+x" })),
-  patch: "+x",
+  entries: paths.map((path) => ({ path, status: "added", artifact_type: "file", size_bytes: 1 })),
+  ignored_count: 3,
 });
 
 const summarize = (sources: Partial<SummarySources> = {}) =>

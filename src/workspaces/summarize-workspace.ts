@@ -1,10 +1,11 @@
 import { isClocheError } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
-import { CHANGE_STATUSES, type Diff, type DiffEntry } from "../model/files.ts";
+import { CHANGE_STATUSES, type Diff } from "../model/files.ts";
 import type { Service } from "../model/service.ts";
 import type { Shell } from "../model/shell.ts";
 import type { Summary } from "../model/summary.ts";
 import type { Dependencies } from "./dependencies.ts";
+import type { DiffOutline } from "./diff/diff-workspace.ts";
 import { presentSnapshot } from "./snapshots.ts";
 
 /** A summary is to be read at a glance; the rest is in the journal and the diff. */
@@ -12,8 +13,8 @@ const RECENT = { commands: 10, edits: 20, serviceEvents: 20, exports: 20, snapsh
 const MAX_CHANGES = 200;
 
 export interface SummarySources {
-  /** What changed, or why that cannot be told. A failure of the list is a reason too. */
-  diff(): Promise<Diff | { reason: string }>;
+  /** What changed, the most important first, or why that cannot be told. A failure of the list is a reason too. */
+  diff(): Promise<DiffOutline | { reason: string }>;
   /** As they are now. */
   services: readonly Pick<Service, "service_name" | "state" | "exit_code">[];
   shells: readonly Pick<Shell, "shell_id" | "state" | "cwd" | "opened_at">[];
@@ -87,12 +88,10 @@ async function describeChanges(sources: SummarySources): Promise<Summary["change
   });
   if ("reason" in diff) {
     const none = Object.fromEntries(CHANGE_STATUSES.map((status) => [status, 0])) as Omit<Diff["summary"], "total">;
-    return { available: false, reason: diff.reason, changed: false, summary: { total: 0, ...none }, entries: [] };
+    const nothing = { changed: false, summary: { total: 0, ...none }, entries: [], ignored_count: 0 };
+    return { available: false, reason: diff.reason, ...nothing };
   }
-  const { changed, summary, entries } = diff;
-  return { available: true, reason: null, changed, summary, entries: entries.slice(0, MAX_CHANGES).map(withoutPatch) };
-}
-
-function withoutPatch({ path, status, artifact_type, size_bytes, old_path }: DiffEntry): Omit<DiffEntry, "patch"> {
-  return { path, status, artifact_type, size_bytes, ...(old_path !== undefined && { old_path }) };
+  const { changed, summary, entries, ignored_count } = diff;
+  const shown = entries.slice(0, MAX_CHANGES).sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { available: true, reason: null, changed, summary, entries: shown, ignored_count };
 }

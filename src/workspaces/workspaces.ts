@@ -11,7 +11,7 @@ import { moveDoors, setDoors } from "./doors.ts";
 import { haltWorkspace, removeWorkspace } from "./end-workspace.ts";
 import { expireWorkspace, sinceNow } from "./expire-workspace.ts";
 import { Expiry } from "./expiry.ts";
-import { forkWorkspace } from "./fork-workspace.ts";
+import { type ForkInput, type ForkPoint, forkPointOf, forkWorkspace, requireForkable } from "./fork-workspace.ts";
 import { hasChanges } from "./has-changes.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { isStopped, isVisible } from "./present.ts";
@@ -21,6 +21,7 @@ import { RunningWorkspaces } from "./running-workspaces.ts";
 import { getBackend, haltSandbox, removeSandboxes, sandboxDirectory, startSandbox } from "./sandbox.ts";
 import type { Services } from "./services/services.ts";
 import type { Shells } from "./shells/shells.ts";
+import { SharedCopies } from "./shared-copies.ts";
 import { BASELINE } from "./snapshots.ts";
 import { Turns } from "./turns.ts";
 import type { FoundWorkspace } from "./verb.ts";
@@ -34,6 +35,7 @@ type ForkContext = CallContext & { readonly withDoors?: boolean | undefined };
 export class Workspaces extends WorkspaceRecords {
   /** What must not overlap on one workspace. */
   readonly turns = new Turns();
+  readonly #copies: SharedCopies;
   readonly #shells: Shells;
   readonly #running: RunningWorkspaces;
   readonly #expiry: Expiry;
@@ -42,6 +44,14 @@ export class Workspaces extends WorkspaceRecords {
     super(deps, services);
     this.#shells = shells;
     this.#running = new RunningWorkspaces(deps, services, shells);
+    this.#copies = new SharedCopies((workspaceId, { signal, begun, keep }) =>
+      this.turns.take(workspaceId, async () => {
+        begun();
+        const stored = this.get(workspaceId);
+        const source = { directory: sandboxDirectory(deps.home, stored), layers: stored.layers };
+        await deps.layers.add(getBackend(deps, stored.backend), source, keep, signal);
+      }),
+    );
     this.#expiry = new Expiry({
       now: () => deps.clock.now(),
       list: () => this.#visible(),
@@ -74,19 +84,23 @@ export class Workspaces extends WorkspaceRecords {
     });
   }
 
-  async fork(
-    workspaceId: string,
-    input: Pick<OperationInput<"forkWorkspace">, "name" | "snapshot">,
-    context: ForkContext,
-  ): Promise<Workspace> {
-    return await this.turns.take(workspaceId, async () => {
+  async fork(workspaceId: string, input: ForkInput, context: ForkContext): Promise<Workspace> {
+    const { snapshot } = input;
+    requireForkable(this.deps, this.get(workspaceId), input);
+    const begin = async (parent: StoredWorkspace, point: ForkPoint) => {
+      context.signal?.throwIfAborted();
       const secrets = this.#running.secretsOf(workspaceId);
-      const parent = this.get(workspaceId);
       const onLost = this.#running.lost;
-      const live = await forkWorkspace(this.deps, parent, input, secrets, { ...context, onLost });
+      const live = await forkWorkspace(this.deps, { parent, point }, input, secrets, { ...context, onLost });
       await this.#running.takeUpSession(live);
       await this.#moveDoors(live);
       return this.#made(live);
+    };
+    if (snapshot === undefined)
+      return await this.#copies.share(workspaceId, (layers) => begin(this.get(workspaceId), { layers, session: null }));
+    return await this.turns.take(workspaceId, () => {
+      const parent = this.get(workspaceId);
+      return begin(parent, forkPointOf(this.deps, parent, input, snapshot));
     });
   }
 

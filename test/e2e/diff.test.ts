@@ -76,6 +76,8 @@ describe("diff", () => {
       summary: { total: 0, added: 0, modified: 0, deleted: 0, renamed: 0, type_changed: 0 },
       entries: [],
       patch: "",
+      ignored_count: 0,
+      omitted: { count: 0, reasons: {} },
     });
     expect(await box.at.sdk.execWorkspace(id, { command: CHANGES })).toMatchObject({ exit_code: 0, stderr: "" });
     const diff = await box.at.sdk.diffWorkspace(id);
@@ -106,7 +108,8 @@ describe("diff", () => {
       patch: expect.stringContaining("rename from old-name.txt") as string,
     });
     expect(seen["binary.bin"]?.patch).toBeUndefined();
-    expect(seen["binary.bin"]).toMatchObject({ artifact_type: "file", size_bytes: 10 });
+    expect(seen["binary.bin"]).toMatchObject({ artifact_type: "file", size_bytes: 10, omitted: "binary" });
+    expect(diff.omitted).toEqual({ count: 1, reasons: { binary: 1 } });
     expect(seen["script.sh"]?.patch).toBe("diff --git a/script.sh b/script.sh\nold mode 100644\nnew mode 100755\n");
     expect(seen["no-end.txt"]?.patch).toContain(
       "-last\n\\ No newline at end of file\n+new last\n\\ No newline at end of file\n",

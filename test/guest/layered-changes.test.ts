@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { GuestFiles } from "../../src/guest/files.ts";
+import { type FileChange, GuestFiles } from "../../src/guest/files.ts";
 import { AGENT, RealGuest, shell } from "./real-guest.ts";
 
 function put(root: string, path: string, content: string): void {
@@ -29,7 +29,25 @@ function makeFolder(root: string, path: string): void {
 /** As `changes()` tells them: `STATUS PATH`, sorted by path. */
 async function changesOf(guest: RealGuest): Promise<string[]> {
   const files = new GuestFiles(await guest.client(), AGENT);
-  return (await files.changes()).map(({ status, path }) => `${status} ${path}`);
+  return told(await files.changes());
+}
+
+const told = (changes: readonly FileChange[]): string[] => changes.map(({ status, path }) => `${status} ${path}`);
+
+/** Folder by folder, as a host does that wants to see them all. */
+async function askForAll(files: GuestFiles, layers: number): Promise<string[]> {
+  const changes: FileChange[] = [];
+  for (let paths: Buffer[] = [Buffer.alloc(0)]; paths.length > 0;) {
+    const found = await files.changesAt(
+      paths.map((path) => ({ manner: "asking", path })),
+      { layers },
+    );
+    changes.push(...found.changes);
+    paths = found.folders.map(({ pathBytes }) => pathBytes);
+  }
+  // A folder that is asked for once more tells once more that it was none.
+  const once = new Map(changes.map((change) => [change.path, change]));
+  return told([...once.values()].sort((a, b) => Buffer.compare(a.pathBytes, b.pathBytes)));
 }
 
 async function inShell(guest: RealGuest, script: string): Promise<void> {
@@ -188,11 +206,31 @@ describe("changes() over several layers", () => {
           return `{ printf ${at.replaceAll("/", "").slice(1)} > ${at}; } ${quiet}`;
       }
     };
+    const states = [readTree(guest.baseline)];
     for (let layer = 0; layer < 4; layer++) {
       await inShell(guest, `${Array.from({ length: 6 }, edit).join("\n")}\n:`);
       expect(await changesOf(guest)).toEqual(plainCompare(readTree(guest.baseline), await readMerged(guest)));
       await guest.freeze();
+      states.push(await readMerged(guest));
     }
-    expect(await changesOf(guest)).toEqual(plainCompare(readTree(guest.baseline), await readMerged(guest)));
+    await inShell(guest, `${Array.from({ length: 6 }, edit).join("\n")}\n:`);
+    const now = await readMerged(guest);
+    const files = new GuestFiles(await guest.client(), AGENT);
+    for (const [layers, before] of states.entries()) {
+      const all = plainCompare(before, now);
+      const whole = await files.changesAt([{ manner: "whole", path: "" }], { layers });
+      expect(told(whole.changes)).toEqual(all);
+      expect(await askForAll(files, layers)).toEqual(all);
+      expect((await files.changesAt([{ manner: "counting", path: "" }], { layers })).counted).toBe(all.length);
+      for (const change of whole.changes) {
+        const at = await files.changesAt([{ manner: "whole", path: change.pathBytes }], { layers });
+        expect(told(at.changes)).toEqual(
+          all.filter((line) => line.endsWith(` ${change.path}`) || line.includes(` ${change.path}/`)),
+        );
+        if (change.oldType !== "file") continue;
+        const old = await files.readAll(`layers:${layers}`, change.pathBytes, { maxBytes: 1000 });
+        expect(old.content.toString("latin1")).toBe(before.get(change.path)!.content);
+      }
+    }
   });
 });

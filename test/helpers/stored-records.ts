@@ -26,6 +26,8 @@ export const workspace = (id: string, fields: Partial<StoredWorkspace> = {}): St
   seed: { mode: "empty", seed_path: null, origin_kind: null, origin_ref: null, left_out: null, included: null },
   baseline: "/cache/seeds/x",
   layers: [],
+  baseLayers: [],
+  forkLayers: null,
   generation: 1,
   sessionStartedAt: 100.25,
   secrets: [],

@@ -92,7 +92,10 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "workspace file list": { positionals: ["ID", "[PATH]"], flags: ["--recursive"] },
   "workspace file read": { positionals: ["ID", "PATH"], flags: ["--max-bytes", "--content-only"] },
   "workspace file write": { positionals: ["ID", "PATH"], flags: ["--text", "--text-file"] },
-  "workspace diff": { positionals: ["ID"], flags: [] },
+  "workspace diff": {
+    positionals: ["ID"],
+    flags: ["--path", "--since", "--stat", "--name-only", "--include-ignored"],
+  },
   "workspace export": {
     positionals: ["ID", "PATH"],
     flags: ["--output", "--overwrite", "--links"],
@@ -105,7 +108,10 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "workspace snapshot list": { positionals: ["ID"], flags: [] },
   "workspace snapshot delete": { positionals: ["ID", "NAME"], flags: [] },
   "workspace reset": { positionals: ["ID"], flags: ["--snapshot"] },
-  "workspace fork": { positionals: ["ID"], flags: ["--snapshot", "--name", "--id-only"] },
+  "workspace fork": {
+    positionals: ["ID"],
+    flags: ["--snapshot", "--name", "--rebase", "--label", "--ttl-seconds", "--vcpu-count", "--mem-mib", "--id-only"],
+  },
   "workspace service start": {
     positionals: ["ID", "NAME"],
     flags: [

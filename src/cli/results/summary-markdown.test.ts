@@ -41,6 +41,7 @@ const summary: Summary = {
     reason: null,
     changed: true,
     summary: counts,
+    ignored_count: 0,
     entries: [
       { ...file, path: "/workspace/new.txt", status: "added" },
       { ...file, path: "/workspace/src/a.ts", status: "modified" },

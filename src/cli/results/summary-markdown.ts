@@ -75,11 +75,24 @@ function verdict({ state, exit_code, timed_out }: CommandOutline): string {
   return exit_code === 0 ? "done" : `**exit ${exit_code}**`;
 }
 
-function changes({ available, reason, summary, entries }: Summary["changes"]): [string, string[]] {
+function changes({
+  available,
+  reason,
+  summary,
+  entries,
+  ignored_count: ignored,
+}: Summary["changes"]): [string, string[]] {
   if (!available) return ["Changes", [`not available: ${code(reason ?? "unknown")}`]];
   const lines = entries.slice(0, MAX_CHANGES).map(changeLine);
   const more = summary.total - lines.length;
-  return ["Changes", more > 0 ? [...lines, `and ${more} more`] : lines];
+  return [
+    "Changes",
+    [
+      ...lines,
+      ...(more > 0 ? [`and ${more} more`] : []),
+      ...(ignored > 0 ? [`${count(ignored, "ignored change")} not shown`] : []),
+    ],
+  ];
 }
 
 /** The mark is within the code span: outside of it, `+` and `-` would begin a list. */

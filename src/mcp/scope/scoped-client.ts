@@ -124,6 +124,7 @@ function decided(
       return withoutReserved(await cloche.updateWorkspace(await owned.find(id, options.signal), options));
     },
     async forkWorkspace(id, options = {}) {
+      refuseReserved(Object.keys(options.labels ?? {}));
       const made = await cloche.forkWorkspace(await owned.find(id, options.signal), options);
       // A fork belongs to this server, also a fork of another's workspace.
       const labels = owned.labelled(undefined);

@@ -4,9 +4,14 @@ import { ADDS, defineTool } from "../tool.ts";
 
 export const tool = defineTool({
   name: "workspace_fork",
-  description: "Make a new workspace with the files of this one as they are now, or of a snapshot.",
+  description:
+    "Make a new workspace with the files of this one as they are now, or of a snapshot. With rebase its diff shows only what changes in it.",
   input: INPUTS.forkWorkspace.extend({
     snapshot: INPUTS.forkWorkspace.shape.snapshot.describe("Default: the files as they are now"),
+    rebase: INPUTS.forkWorkspace.shape.rebase.describe(
+      "What it begins with is its baseline; default: the parent's baseline",
+    ),
+    labels: INPUTS.forkWorkspace.shape.labels.describe("Default: the parent's"),
   }),
   output: workspaceShape,
   annotations: ADDS,

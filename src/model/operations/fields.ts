@@ -52,6 +52,13 @@ export const commandFields = {
 
 export const execFields = { ...commandFields, timeout_seconds: z.number().positive().max(86_400).optional() };
 
+/** How long a workspace stays, and what it gets of the host. */
+export const lifeFields = {
+  ttl_seconds: ttlSeconds.optional(),
+  vcpu_count: z.number().int().min(1).max(256).optional(),
+  mem_mib: z.number().int().min(64).max(1_048_576).optional(),
+};
+
 export const snapshotFields = { workspace_id: workspaceId, snapshot_name: name };
 export const serviceFields = { workspace_id: workspaceId, service_name: name };
 export const shellFields = { workspace_id: workspaceId, shell_id: z.string().min(1).max(64) };

@@ -101,7 +101,16 @@ export const fileOperations = {
   },
   diffWorkspace: {
     kind: "call",
-    input: ({ z, workspaceId }) => z.strictObject({ workspace_id: workspaceId }),
+    input: ({ z, workspaceId, path, name }) =>
+      z.strictObject({
+        workspace_id: workspaceId,
+        /** Files or folders; always looked at, also where the project ignores them. */
+        path: z.union([path, z.array(path).min(1).max(100)]).optional(),
+        /** A snapshot, or `fork` for the state that a fork began with. */
+        since: name.optional(),
+        /** Also what the project's ignore rules cover. */
+        include_ignored: z.boolean().optional(),
+      }),
     result: typeOnly<Diff>(),
     about: "sandbox",
     repeatable: true,

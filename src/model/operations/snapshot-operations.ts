@@ -51,8 +51,17 @@ export const snapshotOperations = {
   /** Without a snapshot: from the workspace as it is now. */
   forkWorkspace: {
     kind: "call",
-    input: ({ z, workspaceId, name, WorkspaceName }) =>
-      z.strictObject({ workspace_id: workspaceId, snapshot: name.optional(), name: WorkspaceName.optional() }),
+    input: ({ z, workspaceId, name, WorkspaceName, Labels, lifeFields }) =>
+      z.strictObject({
+        workspace_id: workspaceId,
+        snapshot: name.optional(),
+        name: WorkspaceName.optional(),
+        /** Its baseline is what it begins with, instead of the parent's. */
+        rebase: z.boolean().optional(),
+        /** Instead of the parent's. */
+        labels: Labels.optional(),
+        ...lifeFields,
+      }),
     result: typeOnly<Workspace>(),
     about: "sandbox",
     repeatable: false,

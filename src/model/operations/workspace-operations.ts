@@ -24,13 +24,11 @@ export const workspaceOperations = {
         secrets: z.array(fields.Secret).max(64).optional(),
         /** Asked again with the same key, the workspace that was made is the answer. */
         idempotency_key: z.string().min(1).max(256).optional(),
-        ttl_seconds: fields.ttlSeconds.optional(),
+        ...fields.lifeFields,
         /** It never expires. */
         keep: z.boolean().optional(),
         /** How long it is kept when its time is over and it holds changes; 0: it goes at once. */
         grace_seconds: z.number().min(0).max(31_536_000).optional(),
-        vcpu_count: z.number().int().min(1).max(256).optional(),
-        mem_mib: z.number().int().min(64).max(1_048_576).optional(),
       }),
     result: typeOnly<Workspace>(),
     about: "host",

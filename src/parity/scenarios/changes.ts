@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { scenarios } from "../scenario.ts";
 
 const PATCH = `--- a/src/main.txt
@@ -45,6 +47,28 @@ export const CHANGE_SCENARIOS = scenarios("changes", {
       "cp src/main.txt keep; echo x > src/main.txt; cat keep > src/main.txt; rm keep; rm run.sh; echo 'echo ran' > run.sh",
     );
     assert.equal((await at.client.diffWorkspace(id)).changed, false);
+  },
+  "what the project ignores is counted, and shown when it is asked for": async (at) => {
+    const seed = join(at.target.folder, "ignoring");
+    await mkdir(join(seed, "src"), { recursive: true });
+    await writeFile(join(seed, ".gitignore"), "node_modules/\n*.log\n!keep.log\n");
+    await writeFile(join(seed, "src/main.txt"), "one\n");
+    const id = await at.create({ seed_path: seed });
+    await at.out(
+      id,
+      "mkdir -p node_modules/a/b src/new; echo 1 > node_modules/a/b/1; echo 2 > node_modules/2; echo x > src/x.log; echo k > src/new/keep.log; echo two >> src/main.txt; echo '*' > .gitignore",
+    );
+    const told = async (options = {}) => {
+      const { entries, ignored_count } = await at.client.diffWorkspace(id, options);
+      return [...entries.map(({ path }) => path.replace("/workspace/", "")), ignored_count];
+    };
+    const shown = [".gitignore", "src/main.txt", "src/new/keep.log"];
+    assert.deepEqual(await told(), [...shown, 3]);
+    assert.deepEqual(await told({ path: "node_modules" }), ["node_modules/2", "node_modules/a/b/1", 0]);
+    assert.deepEqual(await told({ path: ["src/x.log", "src/new"] }), ["src/new/keep.log", "src/x.log", 0]);
+    assert.equal((await told({ include_ignored: true })).length, 7);
+    const { changes } = await at.client.summarizeWorkspace(id);
+    assert.deepEqual([changes.summary.total, changes.ignored_count], [3, 3]);
   },
   "a patch of a diff makes the same changes elsewhere": async (at) => {
     const [one, two] = [await at.create(), await at.create()];

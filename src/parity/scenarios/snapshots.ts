@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { DiffOptions } from "../../sdk/options.ts";
 import type { ParityContext } from "../context.ts";
 import { scenarios } from "../scenario.ts";
 
@@ -9,6 +10,9 @@ const DESCRIBE =
   "find . -mindepth 1 -not -name . | sort | while read -r f; do stat -c '%n %F %a %s %U' \"$f\"; done; cat new src/main.txt run.sh/in; readlink link; tail -c 3 sparse; stat -c %Y new";
 
 const describe = (at: ParityContext, id: string) => at.out(id, DESCRIBE);
+
+const changed = async (at: ParityContext, id: string, options: DiffOptions = {}) =>
+  (await at.client.diffWorkspace(id, options)).entries.map(({ status, path }) => `${status} ${path.slice(11)}`);
 
 export const SNAPSHOT_SCENARIOS = scenarios("snapshots", {
   "a workspace has its baseline, and the snapshots that were made": async (at) => {
@@ -122,5 +126,67 @@ export const SNAPSHOT_SCENARIOS = scenarios("snapshots", {
     assert.equal(await at.out(fork, "cat kept"), "kept\n");
     await at.client.resetWorkspace(id, { snapshot: "stopped" });
     assert.equal(await at.out(id, "cat kept"), "kept\n");
+  },
+  "a diff since a snapshot has what changed after it": async (at) => {
+    const id = await at.create();
+    await at.out(
+      id,
+      "echo four >> src/main.txt; echo kept > kept; echo gone > gone; mkdir dir; echo same > dir/same; rm README.md",
+    );
+    await at.client.createSnapshot(id, "mid");
+    await at.out(
+      id,
+      "echo five >> src/main.txt; echo more >> kept; rm gone; echo late > late; echo same > dir/same; echo '# A project' > README.md; rm run.sh",
+    );
+    const after = [
+      "added README.md",
+      "deleted gone",
+      "modified kept",
+      "added late",
+      "deleted run.sh",
+      "modified src/main.txt",
+    ];
+    assert.deepEqual(await changed(at, id, { since: "mid" }), after);
+    const { patch } = await at.client.diffWorkspace(id, { since: "mid", path: "src" });
+    assert.match(patch, /^ four\n\+five$/m);
+    // Once the workspace stands on it, its own sandbox tells the same.
+    await at.client.resetWorkspace(id, { snapshot: "mid" });
+    assert.deepEqual(await changed(at, id, { since: "mid" }), []);
+    await at.out(id, "echo five >> src/main.txt; rm -r dir; printf 'one\ntwo\nthree\n' > src/other.txt");
+    const now = ["deleted dir/same", "modified src/main.txt", "modified src/other.txt"];
+    assert.deepEqual(await changed(at, id, { since: "mid" }), now);
+    assert.equal(await at.refusal(at.client.diffWorkspace(id, { since: "no" })), "SNAPSHOT_NOT_FOUND");
+    assert.equal(await at.refusal(at.client.diffWorkspace(id, { since: "fork" })), "INVALID_ARGUMENT");
+  },
+  "a fork tells what changed in it: since it was forked, or always when it begins anew": async (at) => {
+    const id = await at.create();
+    await at.out(id, "mkdir lib; for i in 1 2 3; do echo $i > lib/$i; done; echo four >> src/main.txt; rm README.md");
+    const edit = "echo two > lib/2; echo five >> src/main.txt; rm lib/3";
+    const own = ["modified lib/2", "deleted lib/3", "modified src/main.txt"];
+    const plain = at.keep(
+      (await at.client.forkWorkspace(id, { labels: { attempt: "1" }, ttl_seconds: 600 })).workspace_id,
+    );
+    const rebased = at.keep((await at.client.forkWorkspace(id, { rebase: true })).workspace_id);
+    for (const one of [plain, rebased]) await at.out(one, edit);
+    const { labels, ttl_seconds } = await at.client.statusWorkspace(plain);
+    assert.deepEqual(labels, { attempt: "1" });
+    assert.equal(ttl_seconds, 600, "the fork has a time to live of its own");
+    assert.deepEqual(await changed(at, plain, { since: "fork" }), own);
+    assert.equal((await changed(at, plain)).length, 4);
+    assert.deepEqual(await changed(at, rebased), own);
+    const { patch } = await at.client.diffWorkspace(rebased);
+    assert.match(patch, /^ four\n\+five$/m);
+    assert.deepEqual((await at.client.summarizeWorkspace(rebased)).changes.summary.total, 3);
+    await at.client.resetWorkspace(rebased);
+    assert.equal(await at.out(rebased, "cat lib/3 src/main.txt"), "3\none\ntwo\nthree\nfour\n");
+    assert.deepEqual(await changed(at, rebased), []);
+    await at.client.resetWorkspace(plain);
+    assert.deepEqual(await changed(at, plain, { since: "fork" }), [
+      "added README.md",
+      "deleted lib/1",
+      "deleted lib/2",
+      "deleted lib/3",
+      "modified src/main.txt",
+    ]);
   },
 });

@@ -1,7 +1,8 @@
 import type { fileOperations } from "../../model/operations/file-operations.ts";
 import { applyPatch } from "../apply-patch.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { diffWorkspace } from "../diff-workspace.ts";
+import { withState } from "../diff/compared-state.ts";
+import { diffWorkspace } from "../diff/diff-workspace.ts";
 import { exportDisk } from "../export-disk.ts";
 import { exportPath, listFiles, readFile, writeFile } from "../files.ts";
 import { pushSync } from "../push-sync.ts";
@@ -15,7 +16,13 @@ export function fileVerbs(deps: Dependencies, workspaces: Workspaces): Workspace
     writeWorkspaceFile: ({ live }, input) => writeFile(deps, live, input),
     applyWorkspacePatch: ({ live }, input) => applyPatch(deps, live, input),
     pushWorkspaceSync: ({ live }, input, context) => pushSync(deps, live, input, context),
-    diffWorkspace: ({ live }) => diffWorkspace(live),
+    diffWorkspace: ({ live, stored }, { since, ...wanted }, { signal }) => {
+      const takeTurn = <Result>(work: () => Promise<Result>) => workspaces.turns.take(live.workspaceId, work);
+      const rules = deps.seeds.ignoreRules(stored.baseline);
+      return withState(deps, { stored, since, takeTurn, signal }, (state) =>
+        diffWorkspace({ live, state, rules, signal }, wanted),
+      );
+    },
     exportWorkspace: ({ live }, input, { signal }) => exportPath(deps, live, input, signal),
     listWorkspaceDisk: ({ workspaceId }, input) => workspaces.inspect(workspaceId, (live) => listFiles(live, input)),
     readWorkspaceDisk: ({ workspaceId }, input) => workspaces.inspect(workspaceId, (live) => readFile(live, input)),

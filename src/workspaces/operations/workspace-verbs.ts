@@ -1,6 +1,9 @@
 import type { workspaceOperations } from "../../model/operations/workspace-operations.ts";
+import type { StoredWorkspace } from "../../contracts/store.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { diffWorkspace } from "../diff-workspace.ts";
+import { withState } from "../diff/compared-state.ts";
+import { outlineDiff } from "../diff/diff-workspace.ts";
+import type { LiveWorkspace } from "../live-workspace.ts";
 import type { Services } from "../services/services.ts";
 import type { Shells } from "../shells/shells.ts";
 import { summarizeWorkspace } from "../summarize-workspace.ts";
@@ -13,6 +16,10 @@ export function workspaceVerbs(
   services: Services,
   shells: Shells,
 ): WorkspaceVerbs<typeof workspaceOperations> {
+  const outline = (live: LiveWorkspace, stored: StoredWorkspace) =>
+    withState(deps, { stored, takeTurn: (work) => workspaces.turns.take(live.workspaceId, work) }, (state) =>
+      outlineDiff({ live, state, rules: deps.seeds.ignoreRules(stored.baseline) }),
+    );
   return {
     statusWorkspace: ({ workspaceId }) => workspaces.status(workspaceId),
     updateWorkspace: ({ workspaceId }, input) => workspaces.update(workspaceId, input),
@@ -22,7 +29,7 @@ export function workspaceVerbs(
     summarizeWorkspace: async ({ workspaceId, stored, liveIfRunning: live }) => {
       const listed = await services.list(workspaceId, live);
       return await summarizeWorkspace(deps, workspaceId, {
-        diff: async () => (live ? await diffWorkspace(live) : { reason: `the workspace is ${stored.state}` }),
+        diff: async () => (live ? await outline(live, stored) : { reason: `the workspace is ${stored.state}` }),
         services: listed.services,
         shells: (await shells.list(workspaceId, live)).shells,
       });
