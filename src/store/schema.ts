@@ -144,6 +144,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE workspaces ADD COLUMN base_layers TEXT NOT NULL DEFAULT '[]';
   ALTER TABLE workspaces ADD COLUMN fork_layers TEXT;
+  UPDATE workspaces SET seed = json_insert(seed, '$.left_out', json('null'), '$.included', json('null'));
   `,
 ];
 

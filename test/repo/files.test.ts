@@ -6,7 +6,9 @@ import { findStrings, parseSource } from "./source-imports.ts";
 const MAX_LINES = 400;
 
 /** Files that may be longer, each with the reason. */
-const LONGER: Readonly<Record<string, string>> = {};
+const LONGER: Readonly<Record<string, string>> = {
+  "src/sdk/cloche.ts": "a method of a few lines for each operation: to divide it would divide a list",
+};
 
 const GRAB_BAG = /^(utils?|helpers?|common|misc|shared|tools)$/;
 /** A tool is what MCP calls a thing that can be called. */
