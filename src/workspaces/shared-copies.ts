@@ -15,9 +15,9 @@ interface Batch {
 export interface CopyOptions {
   readonly signal: AbortSignal;
   /** To be called when the workspace's turn has come. */
-  begun(): void;
+  readonly begun: () => void;
   /** Works with the copy before it can go. */
-  keep(layers: string[]): Promise<void>;
+  readonly keep: (layers: string[]) => Promise<void>;
 }
 
 /** A copy that is younger than that is begun again when one more is asked for: calls of one moment are heard one after the other. */
