@@ -102,10 +102,14 @@ class Surface {
   }
 
   #signature(signature: ts.Signature): string {
-    return this.#checker.signatureToString(signature, this.#at, FLAGS);
+    return inOrder(this.#checker.signatureToString(signature, this.#at, FLAGS));
   }
 
   #text(type: ts.Type): string {
-    return this.#checker.typeToString(type, this.#at, FLAGS);
+    return inOrder(this.#checker.typeToString(type, this.#at, FLAGS));
   }
 }
+
+/** The compiler writes the texts of a union in the order in which it met them first, which differs between a build of everything and one of what changed. */
+const inOrder = (text: string): string =>
+  text.replace(/'[^']*'(?: \| '[^']*')+/g, (union) => union.split(" | ").toSorted().join(" | "));
