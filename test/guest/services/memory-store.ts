@@ -1,6 +1,9 @@
 import type { Store, StoredService } from "../../../src/contracts/store.ts";
 
-type ServiceStore = Pick<Store, "putService" | "findService" | "listServices" | "findWorkspace" | "transaction">;
+type ServiceStore = Pick<
+  Store,
+  "putService" | "findService" | "listServices" | "findWorkspace" | "transaction" | "updateWorkspace"
+>;
 
 /** What services need of a store. Copies in and out, as one on a disk does, and keeps every state that was written. */
 class MemoryServices implements ServiceStore {
@@ -26,6 +29,11 @@ class MemoryServices implements ServiceStore {
   }
 
   findWorkspace(): undefined {
+    return undefined;
+  }
+
+  /** There is no record of the workspace. */
+  updateWorkspace(): undefined {
     return undefined;
   }
 }
