@@ -12,11 +12,10 @@ const { since, include_ignored } = INPUTS.diffWorkspace.shape;
 
 export const tool = defineTool({
   name: "workspace_diff",
-  description:
-    "Show what changed since creation as a patch; of one file or folder with path. What the project ignores is counted, not shown.",
+  description: "Show what changed since creation as a patch. What the project ignores is counted, not shown.",
   input: INPUTS.diffWorkspace.extend({
-    path: path.optional().describe("A file or folder; always looked at, also an ignored one"),
-    since: since.describe("A snapshot, or fork for what a fork began with; default: baseline"),
+    path: path.optional().describe("A file or folder, also an ignored one"),
+    since: since.describe("A snapshot, or fork; default: baseline"),
     include_ignored: include_ignored.describe("Also what the project ignores"),
     offset: z.number().int().min(0).optional(),
   }),
