@@ -13,7 +13,7 @@ const ALONE = [
 /** Waits most of the time for a sandbox, so that more of them go on than there are processors. Each has a home of its own. */
 const BESIDE_OTHERS = {
   globalSetup: ["test/helpers/global-setup.ts"],
-  maxWorkers: 5,
+  maxWorkers: 4,
   sequence: { groupOrder: 1 },
   ...PATIENCE,
 };

@@ -60,7 +60,7 @@ describe("a full disk", () => {
       OTHER=$(cloche workspace create --id-only 2>/dev/null); echo "other: $OTHER"
       cloche daemon stop > /dev/null
       mount -o remount,size=48m /mnt
-      for i in $(seq 50); do cloche workspace logs $ID | grep -q '^.running' || break; sleep 0.1; done
+      for i in $(seq 50); do cloche workspace logs $ID | grep -q ', running for' || break; sleep 0.1; done
       cloche workspace logs $ID | tail -n 2 | cut -d, -f1
       cloche workspace delete $ID > /dev/null`);
     expect(lines).toEqual(["said", "exit 7", "other: ", "said", "[exit 7"]);

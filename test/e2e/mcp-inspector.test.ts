@@ -31,7 +31,7 @@ const call = (name: string, args: object) => {
 
 it(
   "the official Inspector's CLI lists and calls every tool, resource template and prompt",
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async () => {
     makeProjectToPush(at.path("project"));
     const { tools } = (await inspect("tools/list")) as { tools: { name: string }[] };
