@@ -2,7 +2,9 @@ import { measureBusy } from "./rows/busy.mjs";
 import { measureCreate } from "./rows/create.mjs";
 import { measureCrowd } from "./rows/crowd.mjs";
 import { measureDiff } from "./rows/diff.mjs";
+import { measureDlp } from "./rows/dlp.mjs";
 import { measureDocker } from "./rows/docker.mjs";
+import { measureEgress } from "./rows/egress.mjs";
 import { measureEvents } from "./rows/events.mjs";
 import { measureExec } from "./rows/exec.mjs";
 import { measureFiles } from "./rows/files.mjs";
@@ -32,18 +34,20 @@ const TABLE = /** @satisfies {Record<string, Measurement>} */ ({
   create: { measure: measureCreate, seconds: 35, beside: ["docker", "runc"] },
   exec: { measure: measureExec, seconds: 20, beside: ["docker"] },
   docker: { measure: measureDocker, seconds: 30, beside: ["docker"] },
-  vm: { measure: measureVm, seconds: 90, beside: ["docker"] },
+  vm: { measure: measureVm, seconds: 60, beside: ["docker"] },
   idle: { measure: measureIdle, seconds: 10 },
   crowd: { measure: measureCrowd, seconds: 45, beside: ["docker"] },
-  work: { measure: measureWork, seconds: 65 },
+  work: { measure: measureWork, seconds: 45 },
   project: { measure: measureProject, seconds: 15 },
-  snapshot: { measure: measureSnapshot, seconds: 35 },
+  snapshot: { measure: measureSnapshot, seconds: 25 },
   busy: { measure: measureBusy, seconds: 40 },
   diff: { measure: measureDiff, seconds: 15 },
   forks: { measure: measureForks, seconds: 20 },
   files: { measure: measureFiles, seconds: 35 },
   shell: { measure: measureShell, seconds: 20 },
   events: { measure: measureEvents, seconds: 5 },
+  egress: { measure: measureEgress, seconds: 55 },
+  dlp: { measure: measureDlp, seconds: 5 },
   mcp: { measure: measureMcp, seconds: 20 },
   version: { measure: measureVersion, seconds: 10 },
 });

@@ -360,6 +360,7 @@ describe("results", () => {
         live_snapshots: false,
         machine_files: false,
         guarded_system: true,
+        egress: false,
       },
     };
     const health = {

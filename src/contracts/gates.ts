@@ -1,11 +1,21 @@
 import type { Door } from "../model/door.ts";
-import type { DoorReport } from "../model/gate-control.ts";
+import type { EgressOrder } from "../model/egress-order.ts";
+import type { DoorReport, EgressEvent } from "../model/gate-control.ts";
 
 /** What the gate of a workspace is to serve. */
 export interface ServedDoors {
   /** Of the wall that the workspace has now; null while it has none. */
   readonly guestSocket: string | null;
   readonly doors: readonly Door[];
+  /** What egress doors let out; null leaves that as the gate has it. */
+  readonly egress: EgressOrder | null;
+}
+
+export interface GateListener {
+  /** Requests that went through a gate, or did not. They are told again unless this returns. */
+  egress(workspaceId: string, events: readonly EgressEvent[], lost: number): void;
+  /** A gate that was started anew shows another certificate. */
+  certificate(workspaceId: string, pem: string): void;
 }
 
 /**
@@ -20,6 +30,10 @@ export interface Gates {
   serve(workspaceId: string, wanted: ServedDoors): Promise<readonly DoorReport[]>;
   /** What a gate has told last; nothing where this daemon has no gate. */
   reports(workspaceId: string): readonly DoorReport[];
+  /** What a sandbox is to trust for its egress door, in PEM; null where its gate has none, or is not known. */
+  certificate(workspaceId: string): string | null;
+  /** From now on, one listener is told what gates tell by themselves. */
+  listen(listener: GateListener): void;
   /** Ends the gate of a workspace, also one that nobody knows of, and removes what it has. Idempotent. */
   end(workspaceId: string): Promise<void>;
   /** Lets go of all; the gates go on. */

@@ -56,6 +56,8 @@ export interface StoredWorkspace {
   secrets: StoredSecret[];
   /** Those that it is to have, in every sandbox that it gets. */
   doors: Door[];
+  /** Hosts that its egress door lets out to; empty without one. */
+  allowHosts: string[];
   wall: WallRecord | null;
 }
 

@@ -34,7 +34,7 @@ it("is read again when the file changes, and goes when the file goes", () => {
 it("names an unknown key and the allowed ones", () => {
   writeFileSync(file, "backnd: container\n");
   const allowed =
-    'unknown key "backnd"; allowed are backend, environment, ttl_seconds, grace_seconds, limits, on_proposal, mcp';
+    'unknown key "backnd"; allowed are backend, environment, ttl_seconds, grace_seconds, limits, on_proposal, egress, mcp';
   expect(configReader(file)).toThrow(invalid(`Cannot use "${file}": ${allowed}`));
   writeFileSync(file, "limits: {memory: 1}\n");
   expect(configReader(file)).toThrow(

@@ -29,6 +29,7 @@ export async function checkHealth(
         liveSnapshots,
         machineFiles,
         guardedSystem,
+        doors,
       } = backend.capabilities;
       const capabilities = {
         host_folders: hostFolders,
@@ -36,6 +37,7 @@ export async function checkHealth(
         live_snapshots: liveSnapshots,
         machine_files: machineFiles ?? false,
         guarded_system: guardedSystem ?? false,
+        egress: doors ?? false,
       };
       const hint = probe.hint ?? (await environmentHint(deps, backend));
       // A backend that does not work here cannot say whether it would emulate.

@@ -2,12 +2,14 @@ import { type Socket, connect } from "node:net";
 import { LineSplitter } from "../base/line-splitter.ts";
 import { onAbort } from "../base/on-abort.ts";
 import { openSocketAddress } from "../base/unix-path.ts";
-import type { GateOrder, GateReport } from "../model/gate-control.ts";
+import type { GateEvents, GateHeard, GateOrder, GateReport } from "../model/gate-control.ts";
 
 /** The daemon's connection to a gate that runs. */
 export class GateConnection {
   /** Resolves when it has ended, by whichever side. */
   readonly closed: Promise<void>;
+  /** What went through the gate, some of it at a time. */
+  onEvents: (events: GateEvents) => void = () => undefined;
   readonly #socket: Socket;
   readonly #waiting = new Set<() => void>();
   #report: GateReport | undefined;
@@ -48,6 +50,12 @@ export class GateConnection {
     return this.#report;
   }
 
+  /** They are in a log, and need not be told again. */
+  heard(through: number): void {
+    const heard: GateHeard = { heard: through };
+    this.#socket.write(`${JSON.stringify(heard)}\n`);
+  }
+
   order(order: GateOrder): void {
     this.#socket.write(`${JSON.stringify(order)}\n`);
   }
@@ -71,7 +79,12 @@ export class GateConnection {
   }
 
   #hear(line: Buffer): void {
-    this.#report = JSON.parse(line.toString()) as GateReport;
+    const said = JSON.parse(line.toString()) as GateReport | GateEvents;
+    if ("events" in said) {
+      this.onEvents(said);
+      return;
+    }
+    this.#report = said;
     this.#wake();
   }
 

@@ -1,18 +1,24 @@
-import type { Gates } from "../contracts/gates.ts";
+import type { GateListener, Gates } from "../contracts/gates.ts";
 import { type GateOptions, KeptGate } from "./kept-gate.ts";
 
 /** Gates as processes of this host, each with a keeper of its own. */
 export function createGates(options: GateOptions): Gates {
   const gates = new Map<string, KeptGate>();
+  let listener: GateListener | undefined;
+  const made = (workspaceId: string) => new KeptGate(options, workspaceId, () => listener);
   return {
     serve(workspaceId, wanted) {
-      const gate = gates.get(workspaceId) ?? new KeptGate(options, workspaceId);
+      const gate = gates.get(workspaceId) ?? made(workspaceId);
       gates.set(workspaceId, gate);
       return gate.serve(wanted);
     },
     reports: (workspaceId) => gates.get(workspaceId)?.reports ?? [],
+    certificate: (workspaceId) => gates.get(workspaceId)?.certificate ?? null,
+    listen(one) {
+      listener = one;
+    },
     async end(workspaceId) {
-      const gate = gates.get(workspaceId) ?? new KeptGate(options, workspaceId);
+      const gate = gates.get(workspaceId) ?? made(workspaceId);
       await gate.end();
       if (gates.get(workspaceId) === gate) gates.delete(workspaceId);
     },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isClocheError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { ServedDoors } from "../contracts/gates.ts";
+import type { GateListener, ServedDoors } from "../contracts/gates.ts";
 import { failure } from "../model/error-codes.ts";
 import { type DoorReport, GATE_PROTOCOL, type GateReport } from "../model/gate-control.ts";
 import { GateConnection } from "./gate-connection.ts";
@@ -23,18 +23,24 @@ export interface GateOptions {
 export class KeptGate {
   readonly #options: GateOptions;
   readonly #workspaceId: string;
+  readonly #listener: () => GateListener | undefined;
   /** What came first is done first. */
   #turn: Promise<unknown> = Promise.resolve();
   #connection: GateConnection | undefined;
   #wanted: ServedDoors | undefined;
 
-  constructor(options: GateOptions, workspaceId: string) {
+  constructor(options: GateOptions, workspaceId: string, listener: () => GateListener | undefined) {
     this.#options = options;
+    this.#listener = listener;
     this.#workspaceId = workspaceId;
   }
 
   get reports(): readonly DoorReport[] {
     return this.#connection?.report?.doors ?? [];
+  }
+
+  get certificate(): string | null {
+    return this.#connection?.report?.egress?.certificate ?? null;
   }
 
   async serve(wanted: ServedDoors): Promise<readonly DoorReport[]> {
@@ -57,13 +63,13 @@ export class KeptGate {
     this.#connection = undefined;
   }
 
-  async #serve({ guestSocket, doors }: ServedDoors): Promise<readonly DoorReport[]> {
+  async #serve({ guestSocket, doors, egress }: ServedDoors): Promise<readonly DoorReport[]> {
     const over = AbortSignal.timeout(SERVE_MS);
     let reason = "it did not answer in time";
     for (let pause = FIRST_PAUSE_MS; !over.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
         const { connection, revision } = await this.#reach(over);
-        connection.order({ revision: revision + 1, guest_socket: guestSocket, doors });
+        connection.order({ revision: revision + 1, guest_socket: guestSocket, doors, egress });
         const isDone = (report: GateReport) => report.revision > revision && report.doors.every(isSettled);
         const report = await connection.when(isDone, over);
         if (report) return report.doors;
@@ -98,6 +104,10 @@ export class KeptGate {
       return await GateConnection.open(socket);
     });
     this.#connection = connection;
+    connection.onEvents = ({ events, lost, through }) => {
+      this.#listener()?.egress(this.#workspaceId, events, lost);
+      connection.heard(through);
+    };
     void connection.closed.then(() => this.#lost(connection));
     return connection;
   }
@@ -108,7 +118,9 @@ export class KeptGate {
     this.#connection = undefined;
     this.#options.log.warn("a gate ended", { workspaceId: this.#workspaceId });
     await this.#inTurn(async () => {
-      if (this.#wanted && this.#connection?.isOpen !== true) await this.#serve(this.#wanted);
+      if (!this.#wanted || this.#connection?.isOpen === true) return;
+      await this.#serve(this.#wanted);
+      if (this.certificate !== null) this.#listener()?.certificate(this.#workspaceId, this.certificate);
     }).catch((error: unknown) => {
       const hint = isClocheError(error) ? error.hint : undefined;
       this.#options.log.error("a gate cannot be started again", { reason: messageOf(error), hint });

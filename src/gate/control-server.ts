@@ -1,19 +1,31 @@
 import { type Server, type Socket, createServer } from "node:net";
 import { LineSplitter } from "../base/line-splitter.ts";
-import type { GateOrder, GateReport } from "../model/gate-control.ts";
+import type { GateEvents, GateHeard, GateOrder, GateReport } from "../model/gate-control.ts";
+import type { EgressEvents } from "./egress/egress-events.ts";
 
 /** The daemon has one; the next daemon may come before the kernel has told of the end of the last. */
 const MAX_CONNECTIONS = 8;
+/** So many events at a time, and the next when the daemon has these. */
+const MAX_EVENTS = 64;
+
+export interface ControlOptions {
+  readonly report: () => GateReport;
+  readonly events: EgressEvents;
+  readonly obey: (order: GateOrder) => void;
+}
 
 /** Where the daemon gives orders and hears what became of them. The socket is the keeper's: it stays when this process ends. */
 export class ControlServer {
   readonly #server: Server;
   readonly #daemons = new Set<Socket>();
-  readonly #report: () => GateReport;
+  readonly #options: ControlOptions;
+  /** To whom events were given that are not heard of yet: to one daemon at a time, so that none is told twice without need. */
+  #teller: Socket | undefined;
+  #isTelling = false;
 
-  constructor(report: () => GateReport, obey: (order: GateOrder) => void) {
-    this.#report = report;
-    this.#server = createServer((socket) => this.#welcome(socket, obey));
+  constructor(options: ControlOptions) {
+    this.#options = options;
+    this.#server = createServer((socket) => this.#welcome(socket));
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
@@ -23,24 +35,55 @@ export class ControlServer {
 
   /** To every daemon that is connected. */
   tell(): void {
-    for (const socket of this.#daemons) this.#say(socket);
+    for (const socket of this.#daemons) this.#say(socket, this.#options.report());
   }
 
-  #welcome(socket: Socket, obey: (order: GateOrder) => void): void {
+  /** Soon: what comes together is told together. */
+  tellEvents(): void {
+    if (this.#isTelling || this.#teller || this.#daemons.size === 0) return;
+    this.#isTelling = true;
+    setImmediate(() => {
+      this.#isTelling = false;
+      this.#giveEvents();
+    });
+  }
+
+  #giveEvents(): void {
+    const socket = [...this.#daemons].at(-1);
+    const next: GateEvents | undefined = this.#options.events.after(0, MAX_EVENTS);
+    if (!socket || !next || this.#teller) return;
+    this.#teller = socket;
+    this.#say(socket, next);
+  }
+
+  #welcome(socket: Socket): void {
     this.#daemons.add(socket);
     socket.on("error", () => undefined); // what follows is "close"
-    socket.once("close", () => this.#daemons.delete(socket));
+    socket.once("close", () => {
+      this.#daemons.delete(socket);
+      if (this.#teller === socket) this.#teller = undefined;
+      this.tellEvents();
+    });
     const lines = new LineSplitter({
-      onLine: (line) => {
-        obey(JSON.parse(line.toString()) as GateOrder);
-        this.#say(socket);
-      },
+      onLine: (line) => this.#hear(socket, JSON.parse(line.toString()) as GateOrder | GateHeard),
     });
     socket.on("data", (chunk: Buffer) => lines.push(chunk));
-    this.#say(socket);
+    this.#say(socket, this.#options.report());
+    this.tellEvents();
   }
 
-  #say(socket: Socket): void {
-    socket.write(`${JSON.stringify(this.#report())}\n`);
+  #hear(socket: Socket, said: GateOrder | GateHeard): void {
+    if ("heard" in said) {
+      this.#options.events.heard(said.heard);
+      if (this.#teller === socket) this.#teller = undefined;
+      this.#giveEvents();
+      return;
+    }
+    this.#options.obey(said);
+    this.#say(socket, this.#options.report());
+  }
+
+  #say(socket: Socket, what: GateReport | GateEvents): void {
+    socket.write(`${JSON.stringify(what)}\n`);
   }
 }

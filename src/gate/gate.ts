@@ -1,6 +1,7 @@
 import type { Log } from "../base/log.ts";
 import { GATE_PROTOCOL, type GateOrder } from "../model/gate-control.ts";
 import { ControlServer } from "./control-server.ts";
+import { EgressGate } from "./egress/egress-gate.ts";
 import { GuestDoors } from "./guest-doors.ts";
 import { KeptOrder } from "./kept-order.ts";
 
@@ -15,21 +16,37 @@ export interface GateDescriptors {
 /** Runs the gate of one workspace: serves its doors as it was last told, by a daemon or before it was killed. */
 export function runGate({ order: files, control }: GateDescriptors, log: Log): void {
   const kept = new KeptOrder(files);
-  let revision = 0;
-  const doors = new GuestDoors(log, () => server.tell());
+  const last = kept.read();
+  let inForce: GateOrder = { revision: 0, guest_socket: null, doors: [], egress: null };
+  const egress = new EgressGate(log, last?.authority ?? undefined, {
+    onEvent: () => server.tellEvents(),
+    onWant: () => server.tell(),
+  });
+  const doors = new GuestDoors(
+    log,
+    (stream) => egress.accept(stream),
+    () => server.tell(),
+  );
   const obey = (order: GateOrder) => {
-    revision = order.revision;
+    inForce = { ...order, egress: order.egress ?? inForce.egress };
+    if (order.egress) egress.obey(order.egress);
     doors.set(order.guest_socket, order.doors);
   };
-  const server = new ControlServer(
-    () => ({ protocol: GATE_PROTOCOL, revision, doors: doors.reports }),
-    (order) => {
-      kept.write(order);
+  const server = new ControlServer({
+    report: () => ({
+      protocol: GATE_PROTOCOL,
+      revision: inForce.revision,
+      guest_socket: inForce.guest_socket,
+      doors: doors.reports,
+      egress: inForce.egress && { certificate: egress.keys.certificate, wants: egress.wants },
+    }),
+    events: egress.events,
+    obey(order) {
+      kept.write({ ...order, egress: order.egress ?? inForce.egress, authority: egress.keys });
       obey(order);
     },
-  );
-  const last = kept.read();
+  });
   if (last) obey(last);
   server.listen(control);
-  log.info("the gate serves", { pid: process.pid, revision });
+  log.info("the gate serves", { pid: process.pid, revision: inForce.revision });
 }

@@ -32,14 +32,16 @@ interface OpenDoor {
 export class GuestDoors {
   readonly #log: Log;
   readonly #onChange: () => void;
+  readonly #egress: (stream: Duplex) => Relayed;
   readonly #doors = new Map<number, OpenDoor>();
   #socket: string | null = null;
   #client: GuestClient | undefined;
   #holding = new AbortController();
   #connections = 0;
 
-  constructor(log: Log, onChange: () => void) {
+  constructor(log: Log, egress: (stream: Duplex) => Relayed, onChange: () => void) {
     this.#log = log;
+    this.#egress = egress;
     this.#onChange = onChange;
   }
 
@@ -147,7 +149,7 @@ export class GuestDoors {
       stream.destroy();
       return;
     }
-    const relayed = relayConnection(stream, door.to);
+    const relayed = door.to.kind === "egress" ? this.#egress(stream) : relayConnection(stream, door.to);
     this.#connections++;
     door.connections.add(relayed);
     void relayed.over.then(() => {

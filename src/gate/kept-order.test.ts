@@ -6,7 +6,13 @@ import { KeptOrder } from "./kept-order.ts";
 
 let folder: string;
 let files: number[];
-const order = (revision: number) => ({ revision, guest_socket: `/s${revision}\n`, doors: [] });
+const order = (revision: number) => ({
+  revision,
+  guest_socket: `/s${revision}\n`,
+  doors: [],
+  egress: null,
+  authority: null,
+});
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "cloche-order-"));

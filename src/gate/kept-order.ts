@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { fstatSync, ftruncateSync, readSync, writeSync } from "node:fs";
 import type { GateOrder } from "../model/gate-control.ts";
+import type { AuthorityKeys } from "./tls/authority.ts";
+
+/** What the next gate goes on with. */
+export interface KeptState extends GateOrder {
+  /** The sandbox trusts these. */
+  readonly authority: AuthorityKeys | null;
+}
 
 /**
  * The order in force, in two files in memory that the gate's keeper holds: a gate that is killed goes on with it. They are written in turns, each with a digest,
@@ -15,8 +22,8 @@ export class KeptOrder {
   }
 
   /** Undefined before the first. */
-  read(): GateOrder | undefined {
-    let newest: GateOrder | undefined;
+  read(): KeptState | undefined {
+    let newest: KeptState | undefined;
     for (const [index, file] of this.#files.entries()) {
       const order = readOrder(file);
       if (!order || (newest && newest.revision >= order.revision)) continue;
@@ -26,22 +33,23 @@ export class KeptOrder {
     return newest;
   }
 
-  write(order: GateOrder): void {
+  write(order: KeptState): void {
     const next = (this.#last + 1) % this.#files.length;
     const file = this.#files[next] ?? -1;
     const text = JSON.stringify(order);
     ftruncateSync(file);
-    writeSync(file, `${digest(text)}\n${text}`, 0);
+    const bytes = Buffer.from(`${digest(text)}\n${text}`);
+    for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at, at);
     this.#last = next;
   }
 }
 
-function readOrder(file: number): GateOrder | undefined {
+function readOrder(file: number): KeptState | undefined {
   const bytes = Buffer.alloc(fstatSync(file).size);
   for (let at = 0; at < bytes.length;) at += readSync(file, bytes, at, bytes.length - at, at) || bytes.length;
   const [sum, ...rest] = bytes.toString("utf8").split("\n");
   const text = rest.join("\n");
-  return sum === digest(text) ? (JSON.parse(text) as GateOrder) : undefined;
+  return sum === digest(text) ? (JSON.parse(text) as KeptState) : undefined;
 }
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");

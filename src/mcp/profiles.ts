@@ -24,7 +24,13 @@ export const PROFILE_NAMES = Object.keys(PROFILES) as Profile[];
 export const DEFAULT_PROFILE: Profile = "workspace-core";
 
 /** Arguments that only `workspace-full` offers: they open the sandbox or bring secrets in. */
-export const FULL_ARGUMENTS: readonly string[] = ["secrets", "secret_env", "network_policy", "published_ports"];
+export const FULL_ARGUMENTS: readonly string[] = [
+  "secrets",
+  "secret_env",
+  "network_policy",
+  "allow_hosts",
+  "published_ports",
+];
 
 interface ModeRow {
   /** One sentence for the server's instructions. */

@@ -9,6 +9,17 @@ export const Config = z.strictObject({
   grace_seconds: z.number().min(0).optional(),
   limits: Limits.optional(),
   on_proposal: z.string().optional(),
+  /** The host's own way out: what gates use for upstreams. */
+  egress: z
+    .strictObject({
+      proxy: z
+        .string()
+        .regex(/^https?:\/\/[^\s/]+\/?$/, "a proxy is http://HOST:PORT or https://HOST:PORT")
+        .optional(),
+      /** A PEM file. */
+      ca: z.string().min(1).max(4096).optional(),
+    })
+    .optional(),
   /** Where MCP is over HTTP. */
   mcp: z.strictObject({ port: z.number().int().min(1).max(65_535).optional() }).optional(),
 });

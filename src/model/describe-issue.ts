@@ -20,8 +20,12 @@ function describe(schema: z.ZodType, root: unknown, issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
       return `${name} must be ${withArticle(issue.expected)}`;
-    case "invalid_union":
+    case "invalid_union": {
+      const only = issue.errors.filter(([first]) => first !== undefined && first.code !== "invalid_type");
+      const [inner] = only.length === 1 ? (only[0] ?? []) : [];
+      if (inner) return describe(schema, root, { ...inner, path: [...issue.path, ...inner.path] });
       return `${name} must be ${[...new Set(issue.errors.map(alternative))].join(" or ")}`;
+    }
     case "invalid_value":
       return `${name} must be one of ${issue.values.map(String).join(", ")}`;
     case "too_small":
@@ -65,10 +69,16 @@ function ownWords(message: string | undefined): string {
 
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let at: unknown = bare(schema);
-  for (const key of path) {
-    at = at instanceof z.ZodObject ? bare((at.shape as Record<PropertyKey, unknown>)[key]) : undefined;
-  }
+  for (const key of path) at = bare(below(at, key));
+  if (at instanceof z.ZodUnion) at = at.options.map(bare).find((option) => option instanceof z.ZodObject);
   return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
+}
+
+function below(schema: unknown, key: PropertyKey): unknown {
+  if (schema instanceof z.ZodObject) return (schema.shape as Record<PropertyKey, unknown>)[key];
+  if (schema instanceof z.ZodArray) return schema.element;
+  if (schema instanceof z.ZodUnion) return schema.options.map((one) => below(bare(one), key)).find(Boolean);
+  return undefined;
 }
 
 function bare(schema: unknown): unknown {

@@ -18,6 +18,32 @@ export interface EventHead {
   truncated?: true;
 }
 
+/** What a gate found in a request or an answer: where and by which rule, never what. */
+export interface EgressFinding {
+  detector: string;
+  rule: string;
+  name: string | null;
+  place: string;
+  view: string;
+}
+
+/** One request at the gate. */
+interface EgressFacts {
+  method: string;
+  host: string;
+  port: number;
+  /** Without its query. */
+  path: string;
+  /** Host of the route that decided; null when none did. */
+  rule: string | null;
+  bytes_sent: number;
+  bytes_received: number;
+  duration_ms: number;
+  /** Whether the gate put a credential in. */
+  injected: boolean;
+  findings: EgressFinding[];
+}
+
 /** The closed list of kinds, and what an event of each kind tells beside its head. */
 export interface EventPayloads {
   "workspace.created": { name: string | null; environment: string; backend: string; from_workspace_id: string | null };
@@ -68,8 +94,8 @@ export interface EventPayloads {
   "shell.opened": { shell_id: string; cwd: string };
   "shell.closed": { shell_id: string };
 
-  "egress.request": { method: string; host: string; port: number; path: string; status: number; rule: string | null };
-  "egress.denied": { method: string; host: string; port: number; path: string; code: string; rule: string | null };
+  "egress.request": EgressFacts & { status: number };
+  "egress.denied": EgressFacts & { code: string };
   "push.accepted": { repo: string; refs: string[] };
   "push.held": { repo: string; refs: string[]; proposal_id: string };
   "push.rejected": { repo: string; refs: string[]; reason: string };

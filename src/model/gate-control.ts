@@ -1,10 +1,14 @@
 import type { Door } from "./door.ts";
+import type { DenialCode } from "./egress-denial.ts";
+import type { EgressOrder } from "./egress-order.ts";
+import type { EgressFinding } from "./event.ts";
 
 /**
- * What the daemon and the gate of a workspace say to each other, as lines of JSON on the gate's socket: the daemon a `GateOrder`, the gate a
- * `GateReport`, once when the daemon comes and whenever something in it changes. A gate outlives daemons: one of another protocol is ended and started anew.
+ * What the daemon and the gate of a workspace say to each other, as lines of JSON on the gate's socket. The daemon gives a `GateOrder`, and says with `GateHeard` which
+ * events it has. The gate gives a `GateReport`, once when the daemon comes and whenever something in it changes, and `GateEvents`. A gate outlives daemons: one of
+ * another protocol is ended and started anew.
  */
-export const GATE_PROTOCOL = 1;
+export const GATE_PROTOCOL = 2;
 
 /** All that a gate is to do. It takes the place of what it was told before. */
 export interface GateOrder {
@@ -13,6 +17,8 @@ export interface GateOrder {
   /** Where it reaches the guest program of the sandbox; null while there is none. */
   readonly guest_socket: string | null;
   readonly doors: readonly Door[];
+  /** What its egress doors let out; null leaves that as it is, for a daemon that does not know the credentials. */
+  readonly egress: EgressOrder | null;
 }
 
 export interface DoorReport {
@@ -26,5 +32,43 @@ export interface GateReport {
   readonly protocol: number;
   /** Of the order in force; 0 before the first. */
   readonly revision: number;
+  /** As in that order. */
+  readonly guest_socket: string | null;
   readonly doors: readonly DoorReport[];
+  /** Null where it was never told what to let out: then it lets out nothing. */
+  readonly egress: {
+    /** What the sandbox is to trust, in PEM. */
+    readonly certificate: string;
+    /** Names of credentials that an upstream did not take, or that are not there. */
+    readonly wants: readonly string[];
+  } | null;
+}
+
+interface EgressFacts {
+  readonly method: string;
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  readonly rule: string | null;
+  readonly bytes_sent: number;
+  readonly bytes_received: number;
+  readonly duration_ms: number;
+  readonly injected: boolean;
+  readonly findings: readonly EgressFinding[];
+}
+
+export type EgressEvent =
+  | (EgressFacts & { readonly kind: "egress.request"; readonly status: number })
+  | (EgressFacts & { readonly kind: "egress.denied"; readonly code: DenialCode });
+
+export interface GateEvents {
+  readonly events: readonly EgressEvent[];
+  /** To be said in `GateHeard` once they are in the log. */
+  readonly through: number;
+  /** So many before these were dropped, because nobody took them. */
+  readonly lost: number;
+}
+
+export interface GateHeard {
+  readonly heard: number;
 }

@@ -9,10 +9,10 @@ export const WORKSPACE_ROOT = "/workspace";
 /** The user that commands run as, the same on every backend. */
 export const AGENT = { name: "agent", uid: 1000, gid: 1000, home: "/home/agent" } as const;
 
-/** `egress+published-ports` is the old name of `published-ports`. */
+/** `egress+published-ports` without hosts is the old name of `published-ports`. */
 export const NETWORK_POLICIES = ["off", "published-ports", "egress", "egress+published-ports"] as const;
 /** Those that work today. The others are taken, so that they can be answered with a reason, and are not offered. */
-export const OFFERED_NETWORK_POLICIES = ["off", "published-ports"] as const;
+export const OFFERED_NETWORK_POLICIES = ["off", "egress", "published-ports"] as const;
 export const WORKSPACE_STATES = ["started", "stopped", "failed", "expired"] as const;
 export const EXECUTION_MODES = ["guest_socket", "guest_serial", "guest_vsock", "guest_stdio"] as const;
 export const ARTIFACT_TYPES = ["file", "directory", "symlink"] as const;

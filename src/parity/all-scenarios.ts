@@ -2,6 +2,7 @@ import type { Scenario } from "./scenario.ts";
 import { ADOPTION_SCENARIOS } from "./scenarios/adoption.ts";
 import { CHANGE_SCENARIOS } from "./scenarios/changes.ts";
 import { COMMAND_SCENARIOS } from "./scenarios/commands.ts";
+import { EGRESS_SCENARIOS } from "./scenarios/egress.ts";
 import { FILE_SCENARIOS } from "./scenarios/files.ts";
 import { ISOLATION_SCENARIOS } from "./scenarios/isolation.ts";
 import { LIFE_SCENARIOS } from "./scenarios/life.ts";
@@ -23,6 +24,7 @@ export const PARITY_SCENARIOS: readonly Scenario[] = [
   ...SNAPSHOT_SCENARIOS,
   ...LIVE_SNAPSHOT_SCENARIOS,
   ...SERVICE_SCENARIOS,
+  ...EGRESS_SCENARIOS,
   ...SHELL_SCENARIOS,
   ...SECRET_SCENARIOS,
   ...LIMIT_SCENARIOS,

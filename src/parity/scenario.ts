@@ -1,7 +1,7 @@
 import type { ParityContext } from "./context.ts";
 
 /** What a backend may declare; see `backends[].capabilities` of `cloche doctor --json`. */
-export type Capability = "host_folders" | "oci_runtime" | "live_snapshots" | "machine_files";
+export type Capability = "host_folders" | "oci_runtime" | "live_snapshots" | "machine_files" | "egress";
 
 /** One behaviour that every backend has, or declares that it has not. */
 export interface Scenario {

@@ -1,6 +1,6 @@
 import type { NetworkPolicy } from "../model/names.ts";
 
-/** What each network policy means. `egress+published-ports` is the old name of `published-ports`: it gives ports, and no way out. */
+/** What each network policy means. `egress+published-ports` gives ports, and a way out only with hosts. */
 const MEANINGS: Readonly<Record<NetworkPolicy, { egress: boolean; ports: boolean }>> = {
   off: { egress: false, ports: false },
   "published-ports": { egress: false, ports: true },

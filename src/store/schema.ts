@@ -146,6 +146,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE workspaces ADD COLUMN fork_layers TEXT;
   UPDATE workspaces SET seed = json_insert(seed, '$.left_out', json('null'), '$.included', json('null'));
   `,
+  "ALTER TABLE workspaces ADD COLUMN allow_hosts TEXT NOT NULL DEFAULT '[]'",
 ];
 
 function schemaVersion(database: Database.Database): number {

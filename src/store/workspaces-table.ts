@@ -33,6 +33,7 @@ const COLUMNS = recordColumns<StoredWorkspace>({
   sessionStartedAt: { column: "session_started_at" },
   secrets: { column: "secrets", json: true },
   doors: { column: "doors", json: true },
+  allowHosts: { column: "allow_hosts", json: true },
   wall: { column: "wall", json: true },
 });
 

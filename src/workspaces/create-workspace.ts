@@ -5,13 +5,12 @@ import type { StoredSession, StoredWorkspace } from "../contracts/store.ts";
 import { type Config, DEFAULTS } from "../model/config.ts";
 import type { EventOf } from "../model/event.ts";
 import { failure } from "../model/error-codes.ts";
-import { argument, way } from "../model/hint.ts";
-import type { NetworkPolicy } from "../model/names.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { ReportProgress } from "../model/progress.ts";
 import { defaultLimits } from "./default-limits.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
+import { chooseNetwork } from "./egress.ts";
 import { getBackend, removeSandboxes, startSandbox } from "./sandbox.ts";
 import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";
 import { requireLimits } from "./require-limits.ts";
@@ -33,7 +32,7 @@ export async function createWorkspace(
 ): Promise<LiveWorkspace> {
   const config = deps.config();
   const backend = getBackend(deps, input.backend ?? config.backend ?? DEFAULTS.backend);
-  const networkPolicy = checkNetworkPolicy(input.network_policy ?? "off");
+  const network = chooseNetwork(deps, backend.name, input);
   requireStated(input, config, backend);
   const { secrets, records } = await readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(
@@ -52,7 +51,7 @@ export async function createWorkspace(
     labels: input.labels ?? {},
     environment: rootfs.name,
     backend: backend.name,
-    networkPolicy,
+    ...network,
     ttlSeconds: input.ttl_seconds ?? config.ttl_seconds ?? DEFAULTS.ttl_seconds,
     keep: input.keep ?? false,
     graceSeconds: input.grace_seconds ?? null,
@@ -89,6 +88,7 @@ type Identity =
   | "expired"
   | "unchanged"
   | "doors"
+  | "allowHosts"
   | "wall";
 
 /** What is new in every workspace, made from a seed or forked. */
@@ -108,6 +108,7 @@ export function blankWorkspace(deps: Dependencies): Pick<StoredWorkspace, Identi
     expired: null,
     unchanged: false,
     doors: [],
+    allowHosts: [],
     wall: null,
   };
 }
@@ -166,16 +167,6 @@ export async function bringUp(
     if (errnoOf(error) !== "ENOSPC") throw error;
     throw failure("DISK_FULL", "Cannot create the workspace: no space left on the disk", { cause: error });
   }
-}
-
-export function checkNetworkPolicy(policy: NetworkPolicy): NetworkPolicy {
-  if (policy !== "egress") return policy;
-  throw failure("NETWORK_POLICY_UNSUPPORTED", 'Network policy "egress" has no gate to answer it', {
-    hint: [
-      way`Use ${argument("network_policy", "off")}`,
-      way`${argument("network_policy", "published-ports")} to publish a service's ports`,
-    ],
-  });
 }
 
 type AskedLimits = Pick<OperationInput<"createWorkspace">, "vcpu_count" | "mem_mib">;

@@ -3,6 +3,7 @@ import type { Wall } from "../contracts/backend.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { describeIssue } from "../model/describe-issue.ts";
 import { type Door, Doors } from "../model/door.ts";
+import type { EgressOrder } from "../model/egress-order.ts";
 import { failure } from "../model/error-codes.ts";
 import type { DoorReport } from "../model/gate-control.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -17,12 +18,14 @@ export async function setDoors(
   stored: StoredWorkspace,
   wall: Wall | undefined,
   wanted: readonly Door[],
+  egress: EgressOrder | null = null,
 ): Promise<readonly DoorReport[]> {
   const { workspaceId } = stored;
   const doors = checkDoors(wanted);
   requireDoors(deps, stored);
   deps.store.updateWorkspace(workspaceId, { doors });
-  if (doors.length > 0) return await deps.gates.serve(workspaceId, { guestSocket: wall?.gateSocket ?? null, doors });
+  if (doors.length > 0)
+    return await deps.gates.serve(workspaceId, { guestSocket: wall?.gateSocket ?? null, doors, egress });
   await deps.gates.end(workspaceId);
   return [];
 }
@@ -35,10 +38,11 @@ export async function moveDoors(
   deps: Dependencies,
   { workspaceId, doors }: StoredWorkspace,
   wall: Wall | undefined,
+  egress: EgressOrder | null = null,
 ): Promise<void> {
   if (doors.length === 0) return;
   try {
-    const reports = await deps.gates.serve(workspaceId, { guestSocket: wall?.gateSocket ?? null, doors });
+    const reports = await deps.gates.serve(workspaceId, { guestSocket: wall?.gateSocket ?? null, doors, egress });
     for (const { port, state, reason } of reports)
       if (wall && state !== "open") deps.log.warn("a door is not open", { workspaceId, port, reason });
   } catch (error) {

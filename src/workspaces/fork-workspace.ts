@@ -4,6 +4,7 @@ import { argument, way } from "../model/hint.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { type CreateContext, blankWorkspace, bringUp } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { isEgressDoor } from "./egress-door.ts";
 import { inheritedLabels } from "./inherited-labels.ts";
 import { isLive } from "./layers.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
@@ -65,7 +66,8 @@ export async function forkWorkspace(
     layers,
     baseLayers: input.rebase === true ? layers : parent.baseLayers,
     forkLayers: layers,
-    doors: context.withDoors === true ? parent.doors : [],
+    doors: context.withDoors === true ? parent.doors : parent.doors.filter(isEgressDoor),
+    allowHosts: parent.allowHosts,
   };
   const { workspaceId: from_workspace_id } = parent;
   const snapshot_name = input.snapshot ?? null;

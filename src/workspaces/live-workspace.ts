@@ -30,6 +30,8 @@ export interface LiveOptions {
   readonly limits: WallLimits;
   readonly networkPolicy: NetworkPolicy;
   readonly secrets: Secrets;
+  /** What each of its commands gets beside what all get. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Called once when the sandbox ends by itself. */
   readonly onLost: (reason: string) => void;
 }
@@ -42,6 +44,7 @@ export class LiveWorkspace {
   readonly limits: WallLimits;
   readonly networkPolicy: NetworkPolicy;
   readonly secrets: Secrets;
+  readonly variables: Readonly<Record<string, string>>;
   readonly commands = new Map<number, RunningCommand>();
   readonly adopted = new Map<number, AdoptedCommand>();
   /** What its commands have printed, as far as it is kept. */
@@ -58,6 +61,7 @@ export class LiveWorkspace {
     this.limits = options.limits;
     this.networkPolicy = options.networkPolicy;
     this.secrets = options.secrets;
+    this.variables = options.variables ?? {};
     this.#onLost = options.onLost;
   }
 

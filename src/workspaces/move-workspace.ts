@@ -3,10 +3,11 @@ import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import { argument, way } from "../model/hint.ts";
 import type { OperationInput } from "../model/operations.ts";
-import { type CreateContext, blankWorkspace, bringUp, checkNetworkPolicy } from "./create-workspace.ts";
+import { type CreateContext, blankWorkspace, bringUp } from "./create-workspace.ts";
 import { defaultLimits } from "./default-limits.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
+import { chooseNetwork, takesHosts } from "./egress.ts";
 import { requireCapabilities } from "./require-capabilities.ts";
 import { requireLimits } from "./require-limits.ts";
 import { statedRules } from "./seed-rules.ts";
@@ -32,6 +33,11 @@ export async function moveWorkspace(
   }
   const backend = getBackend(deps, input.backend ?? parent.backend);
   requireLimits(backend, { vcpuCount: input.vcpu_count, memMib: input.mem_mib });
+  const { network_policy = parent.networkPolicy } = input;
+  const network = chooseNetwork(deps, backend.name, {
+    network_policy,
+    allow_hosts: input.allow_hosts ?? (takesHosts(network_policy) ? parent.allowHosts : []),
+  });
   const given = await readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(input.environment ?? parent.environment, context);
   const ociRuntime = input.oci_runtime ?? (backend.name === parent.backend ? parent.ociRuntime : null);
@@ -50,7 +56,7 @@ export async function moveWorkspace(
     labels: input.labels ?? inheritedLabels(parent.labels),
     environment: rootfs.name,
     backend: backend.name,
-    networkPolicy: checkNetworkPolicy(input.network_policy ?? parent.networkPolicy),
+    ...network,
     ttlSeconds: input.ttl_seconds ?? parent.ttlSeconds,
     keep: input.keep ?? parent.keep,
     graceSeconds: input.grace_seconds ?? parent.graceSeconds,

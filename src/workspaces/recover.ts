@@ -2,6 +2,7 @@ import type { Wall } from "../contracts/backend.ts";
 import type { StoredSecret, StoredWorkspace } from "../contracts/store.ts";
 import { adoptCommands } from "./adopt-commands.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { egressVariables } from "./egress-door.ts";
 import { executionModeOf } from "./execution-mode.ts";
 import { LiveWorkspace } from "./live-workspace.ts";
 import { ChangedSecret, recoverSecrets } from "./sandbox-secrets.ts";
@@ -32,7 +33,17 @@ export async function adoptWorkspace(
   );
   // SECURITY: also of a sandbox that an earlier daemon gave them to (G-29)
   deps.events.conceal(workspaceId, secrets.redactor);
-  const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, networkPolicy, secrets, onLost });
+  const variables = egressVariables(stored.doors);
+  const live = new LiveWorkspace({
+    workspaceId,
+    wall,
+    executionMode,
+    limits,
+    networkPolicy,
+    secrets,
+    variables,
+    onLost,
+  });
   await takeUpSession(deps, live, alsoAdopt);
   return live;
 }

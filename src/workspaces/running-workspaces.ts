@@ -122,10 +122,14 @@ export class RunningWorkspaces {
   }
 
   /** Takes up a sandbox that an earlier daemon left, now or when it answers. */
-  async adopt(stored: StoredWorkspace, wall: Wall): Promise<void> {
+  async adopt(stored: StoredWorkspace, wall: Wall, onAdopted: (live: LiveWorkspace) => void): Promise<void> {
     const { workspaceId } = stored;
     const { onLost } = this.contextOf(workspaceId);
-    this.#adoptions.begin(workspaceId, () => adoptWorkspace(this.#deps, stored, wall, onLost, this.#alsoAdopt));
+    this.#adoptions.begin(workspaceId, async () => {
+      const live = await adoptWorkspace(this.#deps, stored, wall, onLost, this.#alsoAdopt);
+      onAdopted(live);
+      return live;
+    });
     await this.#adoptions.settled(workspaceId, ADOPTION_MS);
   }
 

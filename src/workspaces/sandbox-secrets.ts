@@ -83,7 +83,7 @@ async function readIfThere(files: GuestFiles, path: string): Promise<string | un
 }
 
 /** File work as the sandbox's root, where it has one. */
-async function rootFiles(live: LiveWorkspace): Promise<GuestFiles> {
+export async function rootFiles(live: LiveWorkspace): Promise<GuestFiles> {
   const { hello } = await live.guest();
   return await live.files(hello.canChangeUser ? { uid: 0, gid: 0 } : AGENT);
 }

@@ -11,6 +11,7 @@ import { failure } from "../model/error-codes.ts";
 import { AGENT, type ExecutionMode } from "../model/names.ts";
 import type { ReportProgress } from "../model/progress.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { egressVariables } from "./egress-door.ts";
 import { LiveWorkspace } from "./live-workspace.ts";
 import { provisionSecrets, recoverSecrets } from "./sandbox-secrets.ts";
 import type { Secrets } from "./secrets.ts";
@@ -62,7 +63,17 @@ export async function startSandbox(
   // SECURITY: before anything can happen in it that is told (G-29)
   deps.events.conceal(workspaceId, secrets.redactor);
   const { onLost } = context;
-  const live = new LiveWorkspace({ workspaceId, wall, executionMode, limits, networkPolicy, secrets, onLost });
+  const variables = egressVariables(stored.doors);
+  const live = new LiveWorkspace({
+    workspaceId,
+    wall,
+    executionMode,
+    limits,
+    networkPolicy,
+    secrets,
+    variables,
+    onLost,
+  });
   try {
     await provisionSecrets(live);
     rememberAbsent(deps, stored, secrets);

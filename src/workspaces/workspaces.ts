@@ -8,6 +8,7 @@ import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
 import { type CreateContext, createWorkspace } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { moveDoors, setDoors } from "./doors.ts";
+import { isEgressDoor } from "./egress-door.ts";
 import { haltWorkspace, removeWorkspace } from "./end-workspace.ts";
 import { expireWorkspace, sinceNow } from "./expire-workspace.ts";
 import { Expiry } from "./expiry.ts";
@@ -25,6 +26,7 @@ import { SharedCopies } from "./shared-copies.ts";
 import { BASELINE } from "./snapshots.ts";
 import { Turns } from "./turns.ts";
 import type { FoundWorkspace } from "./verb.ts";
+import { listenToGates, moveGate, openGate } from "./workspace-gate.ts";
 import { WorkspaceRecords } from "./workspace-records.ts";
 
 type CallContext = Omit<CreateContext, "onLost">;
@@ -62,6 +64,7 @@ export class Workspaces extends WorkspaceRecords {
 
   /** Takes up what an earlier daemon left: adopts what runs, finishes deletions, undoes unfinished creations, removes what nobody stands on. */
   async recover(): Promise<void> {
+    listenToGates(this.deps, (workspaceId) => this.#running.find(workspaceId));
     const stored = this.deps.store.listWorkspaces();
     // Side by side: a sandbox that does not answer costs the others nothing.
     await Promise.all(stored.map((one) => this.#recoverOne(one)));
@@ -234,18 +237,34 @@ export class Workspaces extends WorkspaceRecords {
     const { from_workspace: from } = input;
     if (from !== undefined)
       return await this.#during(from, true, ({ workspaceId }) => this.#move(workspaceId, input, context));
-    return this.#made(await createWorkspace(this.deps, input, { ...context, onLost: this.#running.lost }));
+    const live = await createWorkspace(this.deps, input, { ...context, onLost: this.#running.lost });
+    return await this.#openFirst(live);
   }
 
   async #move(workspaceId: string, input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {
     return await this.turns.take(workspaceId, async () => {
       const from = { stored: this.get(workspaceId), secrets: this.#running.secretsOf(workspaceId) };
-      return this.#made(await moveWorkspace(this.deps, from, input, { ...context, onLost: this.#running.lost }));
+      const live = await moveWorkspace(this.deps, from, input, { ...context, onLost: this.#running.lost });
+      return await this.#openFirst(live);
     });
   }
 
-  async #moveDoors({ workspaceId, wall }: LiveWorkspace): Promise<void> {
-    await moveDoors(this.deps, this.get(workspaceId), wall);
+  /** One that cannot have what was asked for is not made. */
+  async #openFirst(live: LiveWorkspace): Promise<Workspace> {
+    const stored = this.get(live.workspaceId);
+    if (stored.doors.length === 0) return this.#made(live);
+    try {
+      await openGate(this.deps, stored, live);
+    } catch (error) {
+      await live.close("its network could not be opened", { discard: true });
+      await this.#remove(live.workspaceId);
+      throw error;
+    }
+    return this.#made(live);
+  }
+
+  async #moveDoors(live: LiveWorkspace): Promise<void> {
+    await moveGate(this.deps, this.get(live.workspaceId), live);
   }
 
   async #during<Result>(
@@ -307,7 +326,10 @@ export class Workspaces extends WorkspaceRecords {
       }
       // Its gate went on by itself, and nobody has to wait until it is known again.
       void this.turns.take(workspaceId, () => moveDoors(this.deps, stored, wall));
-      await this.#running.adopt(stored, wall);
+      await this.#running.adopt(stored, wall, (live) => {
+        // A gate that is new learns what may leave when the secrets of the sandbox are known.
+        if (stored.doors.some(isEgressDoor)) void this.turns.take(workspaceId, () => this.#moveDoors(live));
+      });
     } catch (error) {
       this.deps.log.warn("could not take up a workspace", { workspaceId, error: String(error) });
     }

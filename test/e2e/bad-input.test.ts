@@ -88,7 +88,9 @@ describe("create", () => {
     row(["--ttl-seconds", "99999999999"], 2, "INVALID_ARGUMENT", "--ttl-seconds"),
     row(["--mem-mib", "1"], 2, "INVALID_ARGUMENT", "--mem-mib"),
     row(["--vcpu-count", "9999"], 2, "INVALID_ARGUMENT", "--vcpu-count"),
-    row(["--network-policy", "egress"], 1, "NETWORK_POLICY_UNSUPPORTED", '"egress"'),
+    row(["--network-policy", "egress"], 2, "INVALID_ARGUMENT", '"egress"'),
+    row(["--network-policy", "egress", "--allow-host", "*.com"], 2, "INVALID_ARGUMENT", "at least two labels"),
+    row(["--allow-host", "example.com"], 2, "INVALID_ARGUMENT", "the network policy is off"),
     row(["--secret", "TOKEN=hu"], 2, "SECRET_INVALID", '"TOKEN"'),
   ])("$title is $code and makes nothing", async ({ args, exit, code, names }) => {
     const fill = (text: string) => text.replace("@root", here.root);

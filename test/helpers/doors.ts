@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { childrenOf, identifyProcess } from "../../src/base/process-identity.ts";
 import type { Door, DoorTarget } from "../../src/model/door.ts";
+import type { ClocheEvent } from "../../src/model/event.ts";
 import type { DoorReport } from "../../src/model/gate-control.ts";
 import { Cloche } from "../../src/sdk/cloche.ts";
 import type { Installation } from "./installation.ts";
@@ -37,6 +38,13 @@ export class DoorsInstallation {
 
   async forkWithDoors(id: string): Promise<string> {
     return ((await this.#ask("fork", { id })) as { workspace_id: string }).workspace_id;
+  }
+
+  /** All that its log has about a workspace. */
+  async events(id: string): Promise<ClocheEvent[]> {
+    const all: ClocheEvent[] = [];
+    for await (const event of this.sdk.watch({ workspace_id: id, since: 0, follow: false })) all.push(event);
+    return all;
   }
 
   /** One line to a port in the sandbox and the line that comes back, or undefined when nobody listens. */

@@ -32,6 +32,7 @@ export const workspace = (id: string, fields: Partial<StoredWorkspace> = {}): St
   sessionStartedAt: 100.25,
   secrets: [],
   doors: [],
+  allowHosts: [],
   wall: null,
   ...fields,
 });

@@ -16,8 +16,14 @@ function rowsBelow(heading: string): Map<string, string> {
 }
 
 it("docs/configuration.md has every key of config.yaml with its default", () => {
-  const own = Object.keys(Config.shape).filter((key) => key !== "limits" && key !== "mcp");
-  const keys = [...own, "mcp.port", ...Object.keys(Limits.shape).map((key) => `limits.${key}`)];
+  const own = Object.keys(Config.shape).filter((key) => !["limits", "mcp", "egress"].includes(key));
+  const keys = [
+    ...own,
+    "mcp.port",
+    "egress.proxy",
+    "egress.ca",
+    ...Object.keys(Limits.shape).map((key) => `limits.${key}`),
+  ];
   const rows = rowsBelow("config.yaml");
   expect([...rows.keys()].toSorted()).toEqual(keys.toSorted());
   const defaults: Readonly<Record<string, string | number | undefined>> = DEFAULTS;

@@ -134,7 +134,7 @@ describe("G-28 the gate of a guest program that was taken over", () => {
 
   it("G-28 ends when the folder of its workspace is removed by whoever knows nothing of it", async () => {
     const to = { kind: "unix", path: join(home, "nobody.sock") } as const;
-    await gates.serve(ID, { guestSocket: null, doors: [{ port: PORT, to }] });
+    await gates.serve(ID, { guestSocket: null, doors: [{ port: PORT, to }], egress: null });
     expect(processesNaming(home)).toHaveLength(2);
     gates.close();
     await removeTree(join(home, "workspaces", ID));
@@ -143,7 +143,7 @@ describe("G-28 the gate of a guest program that was taken over", () => {
 
   it("G-28 is one, also when a second is started beside it", async () => {
     const to = { kind: "unix", path: join(home, "nobody.sock") } as const;
-    const wanted = { guestSocket: null, doors: [{ port: PORT, to }] };
+    const wanted = { guestSocket: null, doors: [{ port: PORT, to }], egress: null };
     const other = createGates({ home, program: join(PROJECT, "dist/gate/main.js"), log: silentLog });
     const told = await Promise.all([gates.serve(ID, wanted), other.serve(ID, wanted)]);
     expect(told[0]).toEqual(told[1]);
@@ -178,7 +178,7 @@ describe("G-28 the gate of a guest program that was taken over", () => {
   ])("G-28 goes on, within its bounds, and comes back when it %s", async (_what, attack) => {
     await using guest = await new HostileGuest(attack).listen(join(home, "guest.sock"));
     const to = { kind: "unix", path: join(home, "nobody.sock") } as const;
-    await gates.serve(ID, { guestSocket: join(home, "guest.sock"), doors: [{ port: PORT, to }] });
+    await gates.serve(ID, { guestSocket: join(home, "guest.sock"), doors: [{ port: PORT, to }], egress: null });
     const pid = gatePid();
     await eventually(() => expect(guest.connections.length).toBeGreaterThan(1));
     expect(residentMib(pid)).toBeLessThan(MOST_MIB);

@@ -47,6 +47,13 @@ export const NETWORK_POLICY = {
   alsoTakes: NETWORK_POLICIES,
 } as const satisfies OptionSpec;
 
+export const ALLOW_HOST = {
+  type: "string",
+  value: "HOST",
+  description: "A host that it may reach with policy egress: a name, *.example.com, or '*' for all",
+  multiple: true,
+} as const satisfies OptionSpec;
+
 export const TIMEOUT_SECONDS = {
   type: "string",
   value: "TIME",

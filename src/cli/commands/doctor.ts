@@ -67,6 +67,7 @@ const CAPABILITIES = {
   live_snapshots: "live snapshots",
   machine_files: "packed machines",
   guarded_system: "guarded system files",
+  egress: "egress",
 } as const;
 
 /** Which limits hold, or why one does not, is in the JSON; here it is the list of those that do, where anything does. */

@@ -1,6 +1,7 @@
 import { defineCommand } from "../command.ts";
 import { runSession } from "../terminal/command-session.ts";
 import {
+  ALLOW_HOST,
   BACKEND,
   CWD,
   ENV,
@@ -30,6 +31,7 @@ export const command = defineCommand({
     backend: BACKEND,
     "oci-runtime": OCI_RUNTIME,
     "network-policy": NETWORK_POLICY,
+    "allow-host": ALLOW_HOST,
     "timeout-seconds": TIMEOUT_SECONDS,
     "seed-path": SEED_PATH,
     ...SEED_INCLUDE_OPTIONS,
@@ -46,6 +48,7 @@ export const command = defineCommand({
     "cloche run -- sh -c 'id; ls /'",
     "cloche run --seed-path . --include node_modules --timeout-seconds 120 npm test",
     "cloche run debian:12 -it bash",
+    "cloche run --network-policy egress --allow-host example.com curl https://example.com/",
   ],
   async run(context) {
     const { values } = context;
@@ -65,6 +68,7 @@ export const command = defineCommand({
           backend: values.backend,
           oci_runtime: values["oci-runtime"],
           network_policy: values["network-policy"],
+          allow_hosts: values["allow-host"].length > 0 ? values["allow-host"] : undefined,
           seed_path: values["seed-path"],
           vcpu_count: values["vcpu-count"],
           mem_mib: values["mem-mib"],

@@ -1,5 +1,6 @@
 import { defineCommand } from "../command.ts";
 import {
+  ALLOW_HOST,
   BACKEND,
   ENVIRONMENT,
   ID_ONLY,
@@ -32,6 +33,7 @@ export const command = defineCommand({
     name: { type: "string", value: "NAME", description: "A name to tell it by" },
     label: { type: "string", value: "KEY=VALUE", description: "A label", multiple: true, parse: parseLabel },
     "network-policy": NETWORK_POLICY,
+    "allow-host": ALLOW_HOST,
     secret: {
       type: "string",
       value: "NAME=VALUE",
@@ -68,6 +70,7 @@ export const command = defineCommand({
     "cloche workspace create debian:12 --from-workspace ID --backend vm",
     "cloche workspace create --backend docker --oci-runtime runsc",
     "cloche workspace create --secret-file TOKEN=./token.txt",
+    "cloche workspace create --network-policy egress --allow-host registry.example.com --allow-host '*.example.com'",
     "ID=$(cloche workspace create --seed-path . --id-only)",
   ],
   async run(context) {
@@ -84,6 +87,7 @@ export const command = defineCommand({
       name: values.name,
       labels: values.label.length > 0 ? toRecord(values.label) : undefined,
       network_policy: values["network-policy"],
+      allow_hosts: values["allow-host"].length > 0 ? values["allow-host"] : undefined,
       secrets: [
         ...values.secret.map(({ name, value }) => ({ name, value })),
         ...values["secret-file"].map(({ name, value }) => ({ name, file_path: value })),

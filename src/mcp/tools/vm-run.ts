@@ -6,7 +6,8 @@ import { execShape } from "../result-shapes.ts";
 import { execWords, leftOutWords } from "../result-words.ts";
 import { ADDS, defineTool } from "../tool.ts";
 
-const { environment, backend, network_policy, seed_path, include, include_ignored } = INPUTS.createWorkspace.shape;
+const { environment, backend, network_policy, allow_hosts, seed_path, include, include_ignored } =
+  INPUTS.createWorkspace.shape;
 const { command, cwd, env, timeout_seconds } = INPUTS.execWorkspace.shape;
 
 export const tool = defineTool({
@@ -23,6 +24,7 @@ export const tool = defineTool({
     environment,
     backend,
     network_policy,
+    allow_hosts,
   }),
   output: execShape.extend({ workspace_seed: z.unknown() }),
   annotations: ADDS,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AllowedHost } from "../egress.ts";
 import { Command } from "../exec.ts";
 import { IDENTITY, NAME, NetworkPolicy, SECRET_NAME } from "../names.ts";
 import { path } from "../path.ts";
@@ -8,7 +9,7 @@ import { PublishedPort, Readiness } from "../service.ts";
 import { Labels, SeedOrigin, WorkspaceName } from "../workspace.ts";
 
 /** What inputs are made of: zod, and the fields that several operations share. Rows get it when somebody has an input to check. */
-export { z, path, Labels, NetworkPolicy, PublishedPort, Readiness, ReadScope, SeedOrigin, WorkspaceName };
+export { z, path, AllowedHost, Labels, NetworkPolicy, PublishedPort, Readiness, ReadScope, SeedOrigin, WorkspaceName };
 
 /** Its id, its name, or the first characters of its id. */
 export const workspaceId = z.string().min(1).max(64);

@@ -21,6 +21,8 @@ export const workspaceOperations = {
         name: fields.WorkspaceName.optional(),
         labels: fields.Labels.optional(),
         network_policy: fields.NetworkPolicy.optional(),
+        /** Hosts that an egress policy lets out to; `*` is all. */
+        allow_hosts: z.array(fields.AllowedHost).max(256).optional(),
         secrets: z.array(fields.Secret).max(64).optional(),
         /** Asked again with the same key, the workspace that was made is the answer. */
         idempotency_key: z.string().min(1).max(256).optional(),

@@ -79,6 +79,6 @@ export const SERVICE_SCENARIOS = scenarios("services", {
       at.client.startService(id, "web", { ...web, published_ports: [{ guest_port: 8080 }] }),
     );
     assert.equal(code, "NETWORK_POLICY_UNSUPPORTED");
-    assert.equal(await at.refusal(at.create({ network_policy: "egress" })), "NETWORK_POLICY_UNSUPPORTED");
+    assert.equal(await at.refusal(at.create({ network_policy: "egress" })), "INVALID_ARGUMENT");
   },
 });

@@ -1,0 +1,72 @@
+/**
+ * Sends requests through a proxy, on a number of connections that stay open, and prints what it took as JSON. Its argument is JSON:
+ * `{ proxy: port, ca, host, connections, requests, size, path }`. Without a proxy it goes to `direct` itself.
+ */
+import { Buffer } from "node:buffer";
+import { request } from "node:http";
+import { connect as connectTcp } from "node:net";
+import { performance } from "node:perf_hooks";
+import process from "node:process";
+import { connect } from "node:tls";
+
+const { proxy, direct, ca, host, connections, requests, size, path } = JSON.parse(process.argv[2] ?? "{}");
+/** Text as agents send it. */
+const words = "The quick brown fox reads a file, edits it, runs the tests and says what it saw. ";
+const body = Buffer.from(
+  JSON.stringify({
+    model: "m",
+    messages: [
+      { role: "user", content: words.repeat(Math.ceil(size / words.length)).slice(0, Math.max(0, size - 60)) },
+    ],
+  }),
+);
+
+/** @returns {Promise<import("node:net").Socket>} */
+function tunnel() {
+  return new Promise((done, fail) => {
+    const socket = connectTcp(proxy ?? direct, "127.0.0.1");
+    socket.setNoDelay(true);
+    socket.once("error", fail);
+    if (proxy === undefined) return done(socket);
+    socket.write(`CONNECT ${host}:443 HTTP/1.1\r\nHost: ${host}:443\r\n\r\n`);
+    socket.once("data", () => done(socket));
+  });
+}
+
+/** @type {number[]} */
+const times = [];
+/** @type {number[]} */
+const firsts = [];
+let left = requests;
+
+async function one() {
+  const socket = connect({ socket: await tunnel(), servername: host, ca: [ca] });
+  await new Promise((done, fail) => socket.once("secureConnect", done).once("error", fail));
+  socket.setMaxListeners(0);
+  while (left-- > 0) {
+    const start = performance.now();
+    await new Promise((done, fail) => {
+      const own = request({
+        createConnection: () => socket,
+        method: "POST",
+        path,
+        headers: { host, connection: "keep-alive", "content-type": "application/json", "content-length": body.length },
+      });
+      own.once("error", fail);
+      own.once("response", (response) => {
+        if (response.statusCode !== 200) fail(new Error(`status ${response.statusCode}`));
+        response.once("data", () => firsts.push(performance.now() - start));
+        response.resume();
+        response.once("end", () => done(undefined));
+      });
+      own.end(body);
+    });
+    times.push(performance.now() - start);
+  }
+  socket.destroy();
+}
+
+const began = performance.now();
+await Promise.all(Array.from({ length: connections }, one));
+const seconds = (performance.now() - began) / 1000;
+process.stdout.write(JSON.stringify({ times, firsts, seconds }));

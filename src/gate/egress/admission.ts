@@ -1,0 +1,130 @@
+import type { Denial, DenialCode } from "../../model/egress-denial.ts";
+import { isViolation } from "../../policy/dlp/finding.ts";
+import { withoutCredentials, withoutParameters } from "./credentials.ts";
+import { Denied } from "./denial.ts";
+import type { EgressContext } from "./egress-context.ts";
+import { ExchangeRecord } from "./exchange-record.ts";
+import { type HeaderList, endToEnd, filterHeaders, headerPairs, headerValue } from "./header-list.ts";
+import type { PolicyInForce, RouteInForce } from "./policy-in-force.ts";
+import { type ReadRequest, type Unreadable, isUnreadable } from "./request-facts.ts";
+
+/** A request that may go out, but for its body: its head as it goes on, without any credential yet. */
+export interface Admitted {
+  readonly request: ReadRequest;
+  readonly policy: PolicyInForce;
+  readonly inForce: RouteInForce;
+  readonly record: ExchangeRecord;
+  readonly headers: string[];
+  readonly target: string;
+}
+
+const HINTS: Readonly<Record<DenialCode, string>> = {
+  EGRESS_DENIED: "Ask the operator for a route, or use a host that is listed",
+  DLP_BLOCKED: "Take the value out of the request; the operator can let it pass for this host",
+  BAD_REQUEST: "Send the request again in its plain form",
+  UPSTREAM_FAILED: "Try again later; if it stays so, the operator can see the reason in the gate's log",
+  CREDENTIAL_UNAVAILABLE: "Ask the operator to give the credential again",
+  GATE_BUSY: "Try again when other requests are done",
+};
+
+/** Decides about the head of a request. Throws `Denied`. */
+export function admit(
+  context: EgressContext,
+  read: ReadRequest | Unreadable,
+  place: { host: string; port: number },
+  method: string,
+): Admitted {
+  const policy = context.policy();
+  const shown = (isUnreadable(read) ? (read.path ?? "") : read.target.path).slice(0, 2048);
+  const record = new ExchangeRecord(context.events, { method, ...place, path: shown });
+  // What passes is looked at below; what does not is looked at before it is told.
+  const deny = (code: DenialCode, told: (path: string) => string): Denied => {
+    record.head = { ...record.head, path: cleaned(policy, place, shown) };
+    return denied(record, code, told(record.head.path));
+  };
+  const inForce = policy.find(place.host, place.port);
+  record.rule = inForce?.route.host ?? null;
+  record.provider = inForce?.route.provider ?? null;
+  if (isUnreadable(read)) throw deny("EGRESS_DENIED", () => `The gate does not take this request: ${read.problem}`);
+  if (!inForce) throw deny("EGRESS_DENIED", () => notListed(policy, read.place));
+  const header = (name: string) => headerValue(read.headers, name);
+  const refusal = inForce.refusal({ method: read.method, target: read.target, header });
+  if (refusal !== undefined)
+    throw deny("EGRESS_DENIED", (path) => `${read.method} ${path} is not allowed at ${read.place.host}: ${refusal}`);
+  const { credentials } = inForce.route;
+  if (inForce.missing.length > 0) {
+    context.want(inForce.missing);
+    throw deny(
+      "CREDENTIAL_UNAVAILABLE",
+      () => `The gate has no credential for ${read.place.host} now: ${inForce.missing.join(", ")}`,
+    );
+  }
+  const bare = withoutCredentials(endToEnd(read.headers), credentials);
+  const target = withoutParameters(read.target.sent, credentials);
+  const scanned = scanHead({ policy, inForce, record, read }, bare, target);
+  return { request: read, policy, inForce, record, ...scanned };
+}
+
+/** A refusal that is written down. */
+export function denied(record: ExchangeRecord, code: DenialCode, message: string): Denied {
+  const { host, path } = record.head;
+  const denial: Denial = { code, message, host, path, rule: record.rule, hint: HINTS[code] };
+  record.denied(denial);
+  return new Denied(denial, record.provider);
+}
+
+function notListed(policy: PolicyInForce, { host, port }: { host: string; port: number }): string {
+  return policy.names(host) ? `Port ${port} of ${host} is not listed` : `The host ${host} is not listed`;
+}
+
+interface HeadScan {
+  readonly policy: PolicyInForce;
+  readonly inForce: RouteInForce;
+  readonly record: ExchangeRecord;
+  readonly read: ReadRequest;
+}
+
+/** SECURITY: nothing that must not leave is in the head of a request: its host, its path, its query, its headers (G-41) */
+function scanHead(
+  { policy, inForce, record, read }: HeadScan,
+  headers: HeaderList,
+  target: string,
+): { headers: string[]; target: string } {
+  const { outbound, route } = inForce;
+  if (!outbound) return { headers: [...headers], target };
+  const at = target.indexOf("?");
+  const [path, query] = at < 0 ? [target, ""] : [target.slice(0, at), target.slice(at + 1)];
+  const { host } = read.place;
+  const spoken = filterHeaders(headers, (name) => name !== "host" && name !== "content-length");
+  const findings = outbound.head({ host, path, query, headers: headerPairs(spoken) }, policy.memory(host, outbound));
+  record.found(findings);
+  const violations = findings.filter(isViolation);
+  if (violations.length === 0) return { headers: [...headers], target };
+  const overwritten = (place: string, text: string) => outbound.redactText(place, text).value;
+  record.head = { ...record.head, path: overwritten("path", path) };
+  const places = [...new Set(violations.map(({ place }) => place))].join(", ");
+  const isRedactable = violations.every(({ place }) => place !== "host");
+  if (route.dlp.outbound_on_match !== "redact" || !isRedactable)
+    throw denied(record, "DLP_BLOCKED", `The request has something in it that must not leave (${places})`);
+  const clean = headerPairs(headers).flatMap(([name, value]) => [
+    name,
+    overwritten(`header:${name.toLowerCase()}`, value),
+  ]);
+  const cleanTarget = overwritten("path", path) + (at < 0 ? "" : `?${overwritten("query", query)}`);
+  // What is only whole over several parts cannot be overwritten in any.
+  const left = outbound.head({
+    host,
+    path: cleanTarget.split("?")[0] ?? "",
+    query: cleanTarget.split("?")[1] ?? "",
+    headers: headerPairs(clean),
+  });
+  if (left.some(isViolation))
+    throw denied(record, "DLP_BLOCKED", `The request has something in it that must not leave (${places})`);
+  return { headers: clean, target: cleanTarget };
+}
+
+/** A path as it may be told, also that of a request that no route was asked about. */
+function cleaned(policy: PolicyInForce, { host, port }: { host: string; port: number }, path: string): string {
+  const scan = policy.find(host, port)?.outbound ?? policy.everywhere;
+  return scan.redactText("path", path).value;
+}

@@ -1,0 +1,81 @@
+import type { GateCredential } from "../../model/egress-order.ts";
+import { type HeaderList, filterHeaders } from "./header-list.ts";
+
+/** Headers in which credentials are sent to common services. */
+const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
+  "authorization",
+  "cookie",
+  "x-api-key",
+  "api-key",
+  "apikey",
+  "x-goog-api-key",
+  "x-auth-token",
+  "x-access-token",
+  "x-amz-security-token",
+  "x-csrf-token",
+  "x-github-token",
+  "x-gitlab-token",
+  "x-vault-token",
+  "private-token",
+  "job-token",
+  "deploy-token",
+]);
+
+/**
+ * SECURITY: on a route with a credential of the gate's the agent's own are taken out, so that nobody else's account is used there, and no value gets out that
+ * way (G-39)
+ */
+export function withoutCredentials(headers: HeaderList, credentials: readonly GateCredential[]): string[] {
+  if (credentials.length === 0) return [...headers];
+  const own = new Set(credentials.flatMap(({ header }) => (header === null ? [] : [header.toLowerCase()])));
+  return filterHeaders(headers, (name) => !CREDENTIAL_HEADERS.has(name) && !own.has(name));
+}
+
+/** The parameters that credentials go into are the gate's. */
+export function withoutParameters(target: string, credentials: readonly GateCredential[]): string {
+  const names = new Set(credentials.flatMap(({ query }) => (query === null ? [] : [query])));
+  const at = target.indexOf("?");
+  if (names.size === 0 || at < 0) return target;
+  const kept = target
+    .slice(at + 1)
+    .split("&")
+    .filter((parameter) => !names.has(decoded(parameter.split("=")[0] ?? "")));
+  return kept.length === 0 ? target.slice(0, at) : `${target.slice(0, at)}?${kept.join("&")}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}
+
+/** Puts them in: into headers, in place, and into the target, which is returned. */
+export function inject(headers: string[], target: string, credentials: readonly GateCredential[]): string {
+  let sent = target;
+  for (const credential of credentials) {
+    if (credential.query === null) headers.push(headerOf(credential), valueOf(credential));
+    else {
+      const parameter = `${credential.query}=${encodeURIComponent(credential.token ?? "")}`;
+      sent += (sent.includes("?") ? "&" : "?") + parameter;
+    }
+  }
+  return sent;
+}
+
+const headerOf = ({ header, scheme }: GateCredential): string =>
+  header ?? (scheme === "ApiKey" ? "x-api-key" : "authorization");
+
+function valueOf({ scheme, token }: GateCredential): string {
+  const bare = token ?? "";
+  switch (scheme) {
+    case "ApiKey":
+      return bare;
+    case "Basic":
+      // `user:password`, or a token that stands for both.
+      return `Basic ${Buffer.from(bare.includes(":") ? bare : `x-access-token:${bare}`).toString("base64")}`;
+    default:
+      return `${scheme} ${bare}`;
+  }
+}

@@ -1,0 +1,17 @@
+import type { Log } from "../../base/log.ts";
+import type { Authority } from "../tls/authority.ts";
+import type { EgressEvents } from "./egress-events.ts";
+import type { PolicyInForce } from "./policy-in-force.ts";
+import type { Upstreams } from "./upstreams.ts";
+
+/** What everything on the way of a request uses. */
+export interface EgressContext {
+  /** That of now; a request keeps the one that it began with. */
+  readonly policy: () => PolicyInForce;
+  readonly authority: () => Authority;
+  readonly upstreams: Upstreams;
+  readonly events: EgressEvents;
+  /** An upstream did not take a credential, or there is none. */
+  readonly want: (names: readonly string[]) => void;
+  readonly log: Log;
+}

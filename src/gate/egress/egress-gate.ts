@@ -1,0 +1,69 @@
+import type { Duplex } from "node:stream";
+import type { Log } from "../../base/log.ts";
+import type { EgressOrder } from "../../model/egress-order.ts";
+import { Authority, type AuthorityKeys, newAuthority } from "../tls/authority.ts";
+import type { Relayed } from "../relay-connection.ts";
+import { EgressEvents } from "./egress-events.ts";
+import { PolicyInForce } from "./policy-in-force.ts";
+import { ProxyDoor } from "./proxy-door.ts";
+import { Upstreams } from "./upstreams.ts";
+
+const SUBJECT = "cloche egress gate";
+/** SECURITY: before it is told anything, a gate lets out nothing (G-35) */
+const NOTHING: EgressOrder = { log: "all", routes: [], guarded: [], way_out: { proxy: null, ca: null } };
+
+/** What stands behind egress doors. */
+export class EgressGate {
+  readonly events: EgressEvents;
+  readonly #door: ProxyDoor;
+  readonly #onWant: () => void;
+  #policy = new PolicyInForce(NOTHING);
+  #keys: AuthorityKeys;
+  #authority: Authority;
+  #wants: readonly string[] = [];
+
+  /** `keys` are those of a gate before this one, so that what the sandbox trusts stays. */
+  constructor(log: Log, keys: AuthorityKeys | undefined, told: { onEvent: () => void; onWant: () => void }) {
+    this.#keys = keys ?? newAuthority(SUBJECT);
+    this.#authority = new Authority(SUBJECT, this.#keys);
+    this.#onWant = told.onWant;
+    this.events = new EgressEvents(told.onEvent);
+    this.#door = new ProxyDoor({
+      policy: () => this.#policy,
+      authority: () => this.#authority,
+      upstreams: new Upstreams(),
+      events: this.events,
+      want: (names) => this.#want(names),
+      log,
+    });
+  }
+
+  get keys(): AuthorityKeys {
+    return this.#keys;
+  }
+
+  /** Names of credentials that are to be had anew. */
+  get wants(): readonly string[] {
+    return this.#wants;
+  }
+
+  /** From now on; requests under way keep what they began with. */
+  obey(order: EgressOrder): void {
+    this.#policy = new PolicyInForce(order);
+    this.events.level = order.log;
+    this.#wants = [];
+  }
+
+  accept(stream: Duplex): Relayed {
+    const over = new Promise<void>((done) => stream.once("close", done));
+    this.#door.accept(stream);
+    return { over, destroy: () => stream.destroy() };
+  }
+
+  #want(names: readonly string[]): void {
+    const more = names.filter((name) => !this.#wants.includes(name));
+    if (more.length === 0) return;
+    this.#wants = [...this.#wants, ...more];
+    this.#onWant();
+  }
+}

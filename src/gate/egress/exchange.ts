@@ -1,0 +1,272 @@
+import { ServerResponse } from "node:http";
+import { messageOf } from "../../base/errors.ts";
+import type { BodyScan } from "../../policy/dlp/detector.ts";
+import { isViolation } from "../../policy/dlp/finding.ts";
+import { type Admitted, admit, denied } from "./admission.ts";
+import { InsideAddress, UpstreamFault } from "./connecting.ts";
+import { codingsOf, decodersFor } from "./content-decoding.ts";
+import { inject } from "./credentials.ts";
+import { Denied, denialAnswer } from "./denial.ts";
+import type { EgressContext } from "./egress-context.ts";
+import { endToEnd, filterHeaders, headerObject, headerPairs, headerValue } from "./header-list.ts";
+import { carryAnswer } from "./incoming-body.ts";
+import { BrokenBody, LeakFound, OutgoingBody } from "./outgoing-body.ts";
+import { type ClientRequest, type ClientResponse, type Place, readRequest } from "./request-facts.ts";
+import type { UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
+
+/** What comes before a body is sent, for a client that waits for a word first. */
+type AskForBody = () => void;
+
+/** Serves one request: decides, sends it on, and carries the answer back. Never rejects. */
+export async function serveExchange(
+  context: EgressContext,
+  place: Place,
+  sent: string,
+  request: ClientRequest,
+  response: ClientResponse,
+  askForBody: AskForBody = () => undefined,
+): Promise<void> {
+  try {
+    const admitted = admit(context, readRequest(place, request, sent), place, request.method ?? "");
+    askForBody();
+    await new Exchange(context, admitted, request, response).run();
+  } catch (error) {
+    refuse(error, request, response, context);
+  }
+}
+
+function refuse(error: unknown, request: ClientRequest, response: ClientResponse, context: EgressContext): void {
+  if (!(error instanceof Denied) && !(error instanceof BrokenBody))
+    context.log.warn("a request failed", { reason: messageOf(error) });
+  // Half an answer cannot become another one: its end tells that it is broken.
+  if (!(error instanceof Denied) || response.headersSent) {
+    destroy(response);
+    return;
+  }
+  const { status, headers, body } = denialAnswer(error.denial, error.provider);
+  // What is left of the request is not read on: the connection is over with the answer.
+  const isUnread = !request.complete && !(request as { readableEnded: boolean }).readableEnded;
+  writeHead(
+    response,
+    status,
+    "",
+    isUnread && response instanceof ServerResponse ? [...headers, "connection", "close"] : headers,
+  );
+  response.end(body);
+  if (isUnread) request.resume();
+}
+
+function destroy(response: ClientResponse): void {
+  if (response instanceof ServerResponse) response.destroy();
+  else response.stream.close(2); // INTERNAL_ERROR
+}
+
+export function writeHead(response: ClientResponse, status: number, message: string, headers: string[]): void {
+  if (response instanceof ServerResponse) response.writeHead(status, message, headers);
+  else response.writeHead(status, headerObject(headers));
+}
+
+/** A request that may go out, on its way. */
+class Exchange {
+  readonly #context: EgressContext;
+  readonly #admitted: Admitted;
+  readonly #request: ClientRequest;
+  readonly #response: ClientResponse;
+  #scan: BodyScan | undefined;
+
+  constructor(context: EgressContext, admitted: Admitted, request: ClientRequest, response: ClientResponse) {
+    this.#context = context;
+    this.#admitted = admitted;
+    this.#request = request;
+    this.#response = response;
+  }
+
+  async run(): Promise<void> {
+    const { record } = this.#admitted;
+    const body = this.#hasBody() ? this.#body() : undefined;
+    try {
+      const first = body ? await body.first() : undefined;
+      const answer = await this.#send(body, first);
+      await this.#answer(answer);
+      this.#sum(body);
+      record.passed(answer.status);
+    } catch (error) {
+      this.#sum(body);
+      throw this.#told(error);
+    }
+  }
+
+  /** Before it is told. */
+  #sum(body: OutgoingBody | undefined): void {
+    const { record } = this.#admitted;
+    if (body) record.bytesSent = body.bytes;
+    record.found(this.#scan?.findings ?? []);
+  }
+
+  /** Errors of the way as what the sandbox is told. */
+  #told(error: unknown): unknown {
+    const { record, request } = this.#admitted;
+    if (error instanceof LeakFound) {
+      const names = [...new Set((this.#scan?.findings ?? []).filter(isViolation).map(({ rule }) => rule))].join(", ");
+      return denied(record, "DLP_BLOCKED", `The body has something in it that must not leave (${names})`);
+    }
+    if (error instanceof InsideAddress)
+      return denied(record, "EGRESS_DENIED", `The gate does not go there: ${error.message}`);
+    if (error instanceof UpstreamFault) {
+      this.#context.log.warn("an upstream failed", { host: request.place.host, reason: error.message });
+      return denied(record, "UPSTREAM_FAILED", `The upstream failed: ${error.message}`);
+    }
+    if (error instanceof BrokenBody) return denied(record, "BAD_REQUEST", `The body cannot be read: ${error.message}`);
+    return error;
+  }
+
+  #hasBody(): boolean {
+    const { headers, isHttp2 } = this.#admitted.request;
+    if (isHttp2) return !("stream" in this.#request && this.#request.stream.endAfterHeaders);
+    return (
+      headerValue(headers, "transfer-encoding") !== undefined || Number(headerValue(headers, "content-length") ?? 0) > 0
+    );
+  }
+
+  #body(): OutgoingBody {
+    const { request, inForce, policy, record } = this.#admitted;
+    const { outbound, route } = inForce;
+    const codings = outbound ? codingsOf(request.headers) : [];
+    const decoders = decodersFor(codings);
+    // SECURITY: what cannot be unpacked cannot be looked at (G-41)
+    if (!decoders)
+      throw denied(
+        record,
+        "DLP_BLOCKED",
+        `The gate cannot look into a body that is packed as "${codings.join(", ").slice(0, 100)}"`,
+      );
+    const redacts = route.dlp.outbound_on_match === "redact";
+    const memory = outbound && policy.memory(request.place.host, outbound);
+    const scan = outbound?.body({ mode: redacts ? "redact" : "find", ...(memory && { memory }) }) ?? null;
+    this.#scan = scan ?? undefined;
+    const length = headerValue(request.headers, "content-length");
+    return new OutgoingBody(this.#request, {
+      scan,
+      redacts,
+      decoders,
+      length: length === undefined ? undefined : Number(length),
+    });
+  }
+
+  /** A body that is at hand whole is sent again when a connection that was kept turns out to be closed. */
+  async #send(
+    body: OutgoingBody | undefined,
+    first: { bytes: Buffer; isWhole: boolean } | undefined,
+  ): Promise<UpstreamAnswer> {
+    const call = await this.#call(body, first);
+    try {
+      if (body && first && !first.isWhole) return await this.#stream(call, body, first.bytes);
+      call.end(first?.bytes);
+      return await call.answer;
+    } catch (error) {
+      call.destroy();
+      if (!(error instanceof UpstreamFault) || !call.isReused || (first && !first.isWhole)) throw error;
+    }
+    const again = await this.#call(body, first);
+    again.end(first?.bytes);
+    return await again.answer;
+  }
+
+  async #stream(call: UpstreamCall, body: OutgoingBody, first: Buffer): Promise<UpstreamAnswer> {
+    if (first.length > 0 && !call.write(first)) await call.drained();
+    const sent = body.rest(call).then(() => call.end(body.last(), this.#request.rawTrailers));
+    // An upstream may answer before it has all, and go on reading while it answers.
+    sent.catch(() => undefined);
+    return await Promise.race([call.answer, sent.then(() => call.answer)]);
+  }
+
+  async #call(
+    body: OutgoingBody | undefined,
+    first: { bytes: Buffer; isWhole: boolean } | undefined,
+  ): Promise<UpstreamCall> {
+    const { request, inForce, policy, record } = this.#admitted;
+    const { route } = inForce;
+    const { scheme, host, port } = request.place;
+    const isPlain = codingsOf(request.headers).length === 0 || !inForce.outbound;
+    const framed = filterHeaders(this.#admitted.headers, (name) => {
+      if (name === "expect") return false;
+      if (name === "content-length") return isPlain && !first?.isWhole;
+      // It goes on unpacked, as it was looked at.
+      return !(name === "content-encoding" && !isPlain);
+    });
+    if (first?.isWhole === true) framed.push("content-length", String(first.bytes.length));
+    const headers = route.credentials.length === 0 ? framed : readable(framed);
+    const target = inject(headers, this.#admitted.target, route.credentials);
+    record.injected = route.credentials.length > 0;
+    if (headerValue(headers, "host") === undefined)
+      headers.unshift("host", request.isHttp2 ? (headerValue(request.headers, ":authority") ?? host) : host);
+    const origin = this.#context.upstreams.origin({ scheme, host, port, route }, policy.order.way_out);
+    const call = await origin.call(
+      { method: request.method, target, headers, hasBody: body !== undefined },
+      request.isHttp2,
+    );
+    // A client that goes away takes its request along.
+    this.#response.once("close", () => {
+      if (!this.#response.writableEnded) call.destroy();
+    });
+    return call;
+  }
+
+  async #answer(answer: UpstreamAnswer): Promise<void> {
+    const { inForce, record } = this.#admitted;
+    const { echo, route } = inForce;
+    if (answer.status === 401 && route.credentials.some(({ renewable }) => renewable))
+      this.#context.want(route.credentials.flatMap(({ renewable, name }) => (renewable ? [name] : [])));
+    const isMasked = !echo.isEmpty;
+    const codings = isMasked ? codingsOf(answer.headers) : [];
+    const decoders = isBodiless(this.#request.method, answer.status) ? [] : decodersFor(codings);
+    if (!decoders)
+      throw new UpstreamFault(`its answer is packed as "${codings.join(", ").slice(0, 100)}", which was not asked for`);
+    const kept = filterHeaders(endToEnd(answer.headers), (name) => {
+      if (name === "alt-svc") return false; // there is no other way than this one
+      return decoders.length === 0 || (name !== "content-encoding" && name !== "content-length");
+    });
+    const headers = isMasked ? headerPairs(kept).flatMap(([name, value]) => [name, echo.text(value)]) : kept;
+    writeHead(
+      this.#response,
+      answer.status,
+      isMasked ? echo.text(answer.statusMessage) : answer.statusMessage,
+      headers,
+    );
+    // Nothing of a long answer waits for its first words.
+    setImmediate(() => {
+      if (!this.#response.writableEnded && record.bytesReceived === 0) flush(this.#response);
+    });
+    const mask = isMasked ? echo.stream() : null;
+    const inbound = this.#inbound();
+    record.bytesReceived = await carryAnswer(answer.body, this.#response, { mask, decoders, watch: inbound });
+    const trailers = answer.trailers();
+    if (trailers.length > 0) this.#response.addTrailers(headerObject(trailers));
+    this.#response.end();
+  }
+
+  /** Markers of an injection are told; what comes back is the model's to judge. */
+  #inbound(): ((chunk: Buffer) => void) | null {
+    const { inbound } = this.#admitted.inForce;
+    if (!inbound) return null;
+    const scan = inbound.body({ mode: "find", place: "answer" });
+    let known = 0;
+    return (chunk) => {
+      scan.push(chunk);
+      this.#admitted.record.found(scan.findings.slice(known));
+      known = scan.findings.length;
+    };
+  }
+}
+
+/** SECURITY: what comes back can be looked at for credentials (G-40) */
+function readable(headers: readonly string[]): string[] {
+  return [...filterHeaders(headers, (name) => name !== "accept-encoding"), "accept-encoding", "identity"];
+}
+
+const isBodiless = (method: string | undefined, status: number): boolean =>
+  method === "HEAD" || status === 204 || status === 304;
+
+function flush(response: ClientResponse): void {
+  if (response instanceof ServerResponse) response.flushHeaders();
+}

@@ -1,0 +1,115 @@
+import { type Server, createServer as createHttp } from "node:http";
+import { type Http2Server, createServer as createHttp2 } from "node:http2";
+import type { Duplex } from "node:stream";
+import { TLSSocket } from "node:tls";
+import { canonicalHost } from "../../model/host-name.ts";
+import type { EgressContext } from "./egress-context.ts";
+import { serveExchange } from "./exchange.ts";
+import type { Place } from "./request-facts.ts";
+import { serveUpgrade } from "./web-socket.ts";
+
+const MAX_HEAD = 64 * 1024;
+const HANDSHAKE_MS = 30_000;
+const KEPT_MS = 5 * 60_000;
+const MAX_STREAMS = 128;
+const MAX_SESSION_MIB = 16;
+/** Each with its length before it. */
+const PROTOCOLS = Buffer.from("\x02h2\x08http/1.1", "latin1");
+
+/** Serves what is in a tunnel, in the place of the host that it leads to. */
+export class Interception {
+  readonly #context: EgressContext;
+  readonly #places = new WeakMap<object, Place>();
+  readonly #http: Server;
+  readonly #http2: Http2Server;
+
+  constructor(context: EgressContext) {
+    this.#context = context;
+    this.#http = createHttp({
+      maxHeaderSize: MAX_HEAD,
+      keepAliveTimeout: KEPT_MS,
+      requestTimeout: 0,
+      headersTimeout: 0,
+    });
+    this.#http.on("request", (request, response) => {
+      const place = this.#placeOf(request.socket);
+      if (place) void serveExchange(context, place, request.url ?? "", request, response);
+    });
+    this.#http.on("checkContinue", (request, response) => {
+      const place = this.#placeOf(request.socket);
+      if (place)
+        void serveExchange(context, place, request.url ?? "", request, response, () => response.writeContinue());
+    });
+    this.#http.on("upgrade", (request, socket, head) => {
+      const place = this.#placeOf(request.socket);
+      if (place) void serveUpgrade(context, place, request.url ?? "", request, socket, head);
+    });
+    this.#http.on("connect", (_request, socket) => socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n"));
+    this.#http.on("clientError", refuseBytes);
+    this.#http2 = createHttp2({
+      settings: {
+        maxConcurrentStreams: MAX_STREAMS,
+        enableConnectProtocol: false,
+        maxHeaderListSize: MAX_HEAD,
+        initialWindowSize: 1024 * 1024,
+      },
+      maxSessionMemory: MAX_SESSION_MIB,
+    });
+    this.#http2.on("request", (request, response) => {
+      const place = request.stream.session && this.#placeOf(request.stream.session);
+      if (place) void serveExchange(context, place, request.url, request, response);
+    });
+    this.#http2.on("sessionError", () => undefined);
+  }
+
+  /** Plain HTTP in a tunnel, or at a door that stands for one host. */
+  servePlain(stream: Duplex, place: Place): void {
+    this.#places.set(stream, place);
+    this.#http.emit("connection", stream);
+  }
+
+  /** TLS in a tunnel, ended here under a certificate of the gate's own authority. */
+  serveSecure(stream: Duplex, place: Place): void {
+    const authority = this.#context.authority();
+    const secure = new TLSSocket(stream, {
+      isServer: true,
+      secureContext: authority.context(place.host),
+      ALPNProtocols: PROTOCOLS as never, // as they are in a handshake: the types know the form that a server takes
+      // SECURITY: a handshake for another name than the one that was connected to ends there (G-38)
+      SNICallback: (name, done) => {
+        if (canonicalHost(name) === place.host) done(null, authority.context(place.host));
+        else done(new Error("the handshake names another host"));
+      },
+    });
+    const timer = setTimeout(() => secure.destroy(), HANDSHAKE_MS);
+    const end = () => {
+      clearTimeout(timer);
+      stream.destroy();
+    };
+    secure.once("error", end);
+    secure.once("close", end);
+    secure.once("secure", () => {
+      clearTimeout(timer);
+      this.#places.set(secure, place);
+      if (secure.alpnProtocol === "h2") this.#serveHttp2(secure, place);
+      else this.#http.emit("connection", secure);
+    });
+  }
+
+  #serveHttp2(secure: TLSSocket, place: Place): void {
+    this.#http2.once("session", (session) => this.#places.set(session, place));
+    // Of a socket that no server of TLS has made nobody else says that it is ready.
+    Object.assign(secure, { secureConnecting: false });
+    this.#http2.emit("connection", secure);
+  }
+
+  #placeOf(socket: object): Place | undefined {
+    return this.#places.get(socket);
+  }
+}
+
+/** What the parser does not take has no second reading. */
+export function refuseBytes(_error: Error, socket: Duplex): void {
+  if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+  else socket.destroy();
+}

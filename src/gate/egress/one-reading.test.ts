@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TestProxy, Upstream } from "../../../test/helpers/egress-proxy.ts";
+
+const HOST = "api.example.test";
+let upstream: Upstream;
+let proxy: TestProxy;
+
+beforeAll(async () => {
+  upstream = await new Upstream().listen([HOST]);
+  proxy = await new TestProxy({ routes: [upstream.route(HOST)] }).listen();
+});
+
+afterAll(async () => {
+  await proxy[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+
+const head = (lines: string[], start = "POST / HTTP/1.1"): string =>
+  [start, `Host: ${HOST}`, ...lines, "", ""].join("\r\n");
+
+describe("G-37 a request that can be read in two ways", () => {
+  it.each([
+    ["two lengths", `${head(["Content-Length: 5", "Content-Length: 6"])}hello!`],
+    ["a list of lengths", `${head(["Content-Length: 5, 5"])}hello`],
+    ["a length and chunks", `${head(["Content-Length: 5", "Transfer-Encoding: chunked"])}0\r\n\r\n`],
+    ["a length with a sign", `${head(["Content-Length: +5"])}hello`],
+    ["a space before the colon", `${head(["Content-Length : 5"])}hello`],
+    ["another transfer encoding", `${head(["Transfer-Encoding: gzip, chunked"])}0\r\n\r\n`],
+    ["a transfer encoding with a tab", `${head(["Transfer-Encoding:\x0bchunked"])}0\r\n\r\n`],
+    ["chunked twice", `${head(["Transfer-Encoding: chunked, chunked"])}0\r\n\r\n`],
+    ["a chunk whose size is no number", `${head(["Transfer-Encoding: chunked"])}0x5\r\nhello\r\n0\r\n\r\n`],
+    ["a chunk that is longer than it says", `${head(["Transfer-Encoding: chunked"])}3\r\nhello\r\n0\r\n\r\n`],
+    ["a chunk that ends in a line feed alone", `${head(["Transfer-Encoding: chunked"])}5\nhello\n0\n\n`],
+    ["two hosts", head([`Host: ${HOST}`], "GET / HTTP/1.1")],
+    ["no host", "GET / HTTP/1.1\r\n\r\n"],
+    ["a folded header", head(["X-A: b", " c"], "GET / HTTP/1.1")],
+    ["a line feed in a value", head(["X-A: b\nX-B: c"], "GET / HTTP/1.1").replace("\r\nX-B", "\nX-B")],
+    ["a carriage return in a value", head(["X-A: b\rX-B: c"], "GET / HTTP/1.1")],
+    ["a zero in a value", head(["X-A: b\0c"], "GET / HTTP/1.1")],
+    ["TRACE", head([], "TRACE / HTTP/1.1")],
+    ["CONNECT in a tunnel", head([], "CONNECT other.example.test:443 HTTP/1.1")],
+    ["a method in small letters", head([], "get / HTTP/1.1")],
+    ["a target with a space", head([], "GET /a b HTTP/1.1")],
+    ["a whole URL of another host", head([], "GET https://other.example.test/ HTTP/1.1")],
+    ["another version", head([], "GET / HTTP/3.0")],
+    ["an upgrade to something else", head(["Connection: Upgrade", "Upgrade: h2c"], "GET / HTTP/1.1")],
+    ["a head without end", `GET / HTTP/1.1\r\nHost: ${HOST}\r\nX-A: ${"a".repeat(200_000)}\r\n\r\n`],
+  ])("is refused: %s", async (_what, bytes) => {
+    upstream.seen.length = 0;
+    const answer = await proxy.raw(bytes, await proxy.secure(HOST));
+    expect(answer).toMatch(/^(?:HTTP\/1\.1 4\d\d |$)/);
+    expect(upstream.seen.filter(({ complete }) => complete)).toEqual([]);
+  });
+
+  it("leaves nothing behind that the next one is read with", async () => {
+    upstream.seen.length = 0;
+    const two = `${head(["Content-Length: 5"])}hello${head([], "GET /second HTTP/1.1")}`;
+    const answer = await proxy.raw(two, await proxy.secure(HOST));
+    expect(answer.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    expect(upstream.seen.map(({ url, body }) => [url, body.toString()]).sort()).toEqual([
+      ["/", "hello"],
+      ["/second", ""],
+    ]);
+  });
+});

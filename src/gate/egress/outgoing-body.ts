@@ -1,0 +1,151 @@
+import { type Readable, type Transform, pipeline } from "node:stream";
+import type { BodyScan } from "../../policy/dlp/detector.ts";
+import { isViolation } from "../../policy/dlp/finding.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
+
+/** A body of at most this is read whole before anything of it goes out. */
+const SMALL = 256 * 1024;
+/** One who sends a part and waits for an answer gets one: what is held back then goes on. */
+const STALL_MS = 25;
+const EMPTY = Buffer.alloc(0);
+
+/** Found in a body on its way out, where nothing may be overwritten. */
+export class LeakFound extends Error {}
+/** The body ended before it was whole, or cannot be unpacked. */
+export class BrokenBody extends Error {}
+
+export interface OutgoingBodyOptions {
+  /** Null when nobody looks. */
+  readonly scan: BodyScan | null;
+  /** Whether what is found is overwritten, and the rest goes on. */
+  readonly redacts: boolean;
+  /** What undoes its codings, so that it can be looked at. */
+  readonly decoders: readonly Transform[];
+  /** Undefined when only its end tells. */
+  readonly length: number | undefined;
+}
+
+/** A body on its way from the sandbox to an upstream, looked at as it comes, with bounded memory. */
+export class OutgoingBody {
+  readonly #source: Readable;
+  readonly #options: OutgoingBodyOptions;
+  #bytes = 0;
+  #chunks: AsyncIterator<Buffer> | undefined;
+  #pending: Promise<IteratorResult<Buffer>> | undefined;
+
+  constructor(source: Readable, options: OutgoingBodyOptions) {
+    this.#source = source;
+    this.#options = options;
+  }
+
+  /** As many as have come from the sandbox, unpacked. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** All of a small body, or what came before it was large or came to a stop. */
+  async first(): Promise<{ bytes: Buffer; isWhole: boolean }> {
+    const { length, decoders } = this.#options;
+    if (length !== undefined && length > SMALL) return { bytes: EMPTY, isWhole: false };
+    if (length !== undefined && decoders.length === 0)
+      return { bytes: this.#end(await this.#all(length)), isWhole: true };
+    const parts: Uint8Array[] = [];
+    for (let size = 0; size <= SMALL;) {
+      const next = await this.#next(length === undefined);
+      if (next === "stalled") return { bytes: Buffer.concat([...parts, this.#flush()]), isWhole: false };
+      if (next.done === true) return { bytes: Buffer.concat([...parts, this.#end(EMPTY)]), isWhole: true };
+      const part = this.#look(next.value);
+      parts.push(part);
+      size += part.length;
+    }
+    return { bytes: Buffer.concat(parts), isWhole: false };
+  }
+
+  /** The rest of it, as the upstream takes it. */
+  async rest(call: UpstreamCall): Promise<void> {
+    for (;;) {
+      const next = await this.#next(true);
+      if (next === "stalled") {
+        const held = this.#flush();
+        if (held.length > 0 && !call.write(held)) await call.drained();
+        continue;
+      }
+      if (next.done === true) return;
+      const part = this.#look(next.value);
+      if (part.length > 0 && !call.write(part)) await call.drained();
+    }
+  }
+
+  /** What was held back until the end. */
+  last(): Uint8Array {
+    return this.#end(EMPTY);
+  }
+
+  /** By its events: for a small body that is all there is to do. */
+  #all(length: number): Promise<Buffer> {
+    return new Promise((done, fail) => {
+      const parts: Buffer[] = [];
+      this.#source.on("data", (part: Buffer) => {
+        this.#bytes += part.length;
+        parts.push(part);
+      });
+      this.#source.once("end", () =>
+        done(parts.length === 1 ? (parts[0] ?? EMPTY) : Buffer.concat(parts, this.#bytes)),
+      );
+      this.#source.once("error", () => fail(new BrokenBody("the request ended before its body")));
+      this.#source.once("close", () => {
+        if (this.#bytes < length) fail(new BrokenBody("the request ended before its body"));
+      });
+    });
+  }
+
+  async #next(mayStall: boolean): Promise<IteratorResult<Buffer> | "stalled"> {
+    this.#chunks ??= this.#iterate();
+    const next = (this.#pending ??= this.#chunks.next());
+    try {
+      const result = mayStall ? await orStall(next) : await next;
+      if (result === "stalled") return result;
+      this.#pending = undefined;
+      if (result.done !== true) this.#bytes += result.value.length;
+      return result;
+    } catch (error) {
+      throw error instanceof BrokenBody ? error : new BrokenBody((error as Error).message);
+    }
+  }
+
+  #iterate(): AsyncIterator<Buffer> {
+    const { decoders } = this.#options;
+    const last = decoders.at(-1);
+    if (last) pipeline([this.#source, ...decoders] as never, () => undefined); // its error is that of the last stream
+    return (last ?? this.#source)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  }
+
+  #look(chunk: Uint8Array): Uint8Array {
+    const { scan } = this.#options;
+    return scan ? this.#judged(scan.push(chunk)) : chunk;
+  }
+
+  #flush(): Uint8Array {
+    const { scan } = this.#options;
+    return scan ? this.#judged(scan.flush()) : EMPTY;
+  }
+
+  #end(chunk: Uint8Array): Buffer {
+    const { scan } = this.#options;
+    if (!scan) return chunk as Buffer;
+    const before = chunk.length === 0 ? EMPTY : this.#judged(scan.push(chunk));
+    return Buffer.concat([before, this.#judged(scan.end())]);
+  }
+
+  /** SECURITY: nothing that comes after a finding leaves, nor what was held back with it (G-41) */
+  #judged(bytes: Uint8Array): Uint8Array {
+    if (!this.#options.redacts && this.#options.scan?.findings.some(isViolation) === true) throw new LeakFound();
+    return bytes;
+  }
+}
+
+function orStall<Result>(next: Promise<Result>): Promise<Result | "stalled"> {
+  let timer: NodeJS.Timeout | undefined;
+  const stalled = new Promise<"stalled">((done) => (timer = setTimeout(() => done("stalled"), STALL_MS)));
+  return Promise.race([next, stalled]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,41 @@
+import type { Duplex } from "node:stream";
+import { type RouteInForce } from "./policy-in-force.ts";
+import { InsideAddress, UpstreamFault } from "./connecting.ts";
+import { dial } from "./dial.ts";
+import type { EgressContext } from "./egress-context.ts";
+import { ExchangeRecord } from "./exchange-record.ts";
+import { denied } from "./admission.ts";
+import type { Place } from "./request-facts.ts";
+
+/** A tunnel to a host whose route says so: what is in it is between the two ends. */
+export async function passThrough(
+  context: EgressContext,
+  stream: Duplex,
+  place: Place,
+  { route }: RouteInForce,
+): Promise<void> {
+  const { host, port } = place;
+  const record = new ExchangeRecord(context.events, { method: "CONNECT", host, port, path: "" });
+  record.rule = route.host;
+  try {
+    const socket = await dial({ ...place, route }, context.policy().order.way_out);
+    socket.on("data", (chunk: Buffer) => (record.bytesReceived += chunk.length)).pause();
+    stream.on("data", (chunk: Buffer) => (record.bytesSent += chunk.length)).pause();
+    stream.pipe(socket).pipe(stream);
+    const close = () => {
+      stream.destroy();
+      socket.destroy();
+    };
+    socket.once("error", close);
+    stream.once("error", close);
+    stream.once("close", close);
+    await new Promise<void>((done) => socket.once("close", () => done()));
+    record.passed(200);
+    stream.destroy();
+  } catch (error) {
+    const isInside = error instanceof InsideAddress;
+    if (!isInside && !(error instanceof UpstreamFault)) context.log.error("a tunnel failed", { reason: String(error) });
+    denied(record, isInside ? "EGRESS_DENIED" : "UPSTREAM_FAILED", String(error));
+    stream.destroy();
+  }
+}

@@ -1,0 +1,81 @@
+import type { EgressOrder, GateRoute } from "../../model/egress-order.ts";
+import { createDetector } from "../../policy/dlp/create-detector.ts";
+import type { Detector, Scan, ScanMemory } from "../../policy/dlp/detector.ts";
+import { type DetectorName, INBOUND_DETECTORS, OUTBOUND_DETECTORS } from "../../policy/dlp/finding.ts";
+import { EchoMask } from "../../policy/egress/echo-mask.ts";
+import { type CompiledRoute, RouteTable } from "../../policy/egress/route-table.ts";
+
+/** Hosts whose last requests are remembered, to find what was cut over several of them. */
+const MAX_MEMORIES = 64;
+
+/** A route with all that is made once for it. */
+export interface RouteInForce extends CompiledRoute<GateRoute> {
+  /** Undefined when nothing is looked for. */
+  readonly outbound: Scan | undefined;
+  readonly inbound: Scan | undefined;
+  /** What it puts in, to be taken out of what comes back. */
+  readonly echo: EchoMask;
+  readonly missing: readonly string[];
+}
+
+/** An order for an egress door, made ready to decide requests. */
+export class PolicyInForce {
+  readonly order: EgressOrder;
+  /** For what is told of a request, whatever its route looks for. */
+  readonly everywhere: Scan;
+  readonly #table: RouteTable<GateRoute>;
+  readonly #detector: Detector;
+  readonly #ready = new Map<GateRoute, RouteInForce>();
+  readonly #memories = new Map<string, ScanMemory>();
+
+  constructor(order: EgressOrder) {
+    this.order = order;
+    this.#table = new RouteTable(order.routes);
+    this.#detector = createDetector({
+      known: order.guarded.map(({ kind, name, value }) => ({ detector: kind, name, value })),
+    });
+    this.everywhere = this.#detector.scope();
+  }
+
+  find(host: string, port: number): RouteInForce | undefined {
+    const found = this.#table.find(host, port);
+    return found && this.#inForce(found);
+  }
+
+  /** Whether a host is listed, for whatever port. */
+  names(host: string): boolean {
+    return this.#table.names(host);
+  }
+
+  memory(host: string, scan: Scan): ScanMemory {
+    const memory = this.#memories.get(host) ?? scan.memory();
+    this.#memories.delete(host);
+    this.#memories.set(host, memory);
+    const [oldest] = this.#memories.keys();
+    if (this.#memories.size > MAX_MEMORIES && oldest !== undefined) this.#memories.delete(oldest);
+    return memory;
+  }
+
+  #inForce({ route, refusal }: CompiledRoute<GateRoute>): RouteInForce {
+    const known = this.#ready.get(route);
+    if (known) return known;
+    const { dlp, pass, credentials } = route;
+    const tokens = credentials.flatMap(({ token }) => (token === null ? [] : [token]));
+    const ready: RouteInForce = {
+      route,
+      refusal,
+      outbound: this.#scan(dlp.outbound_detectors ?? undefined, OUTBOUND_DETECTORS, pass),
+      inbound: this.#scan(dlp.inbound_detectors, INBOUND_DETECTORS, []),
+      echo: new EchoMask(tokens),
+      missing: credentials.filter(({ token }) => token === null).map(({ name }) => name),
+    };
+    this.#ready.set(route, ready);
+    return ready;
+  }
+
+  #scan(names: readonly string[] | undefined, all: readonly DetectorName[], pass: readonly string[]): Scan | undefined {
+    if (names === undefined) return this.#detector.scope({ pass });
+    const detectors = all.filter((name) => names.includes(name));
+    return detectors.length === 0 ? undefined : this.#detector.scope({ detectors, pass });
+  }
+}

@@ -1,0 +1,132 @@
+import { type IncomingMessage, type Server, createServer } from "node:http";
+import type { Duplex } from "node:stream";
+import { canonicalHost } from "../../model/host-name.ts";
+import { readFirstBytes } from "../../policy/egress/client-hello.ts";
+import { denied } from "./admission.ts";
+import { denialAnswer } from "./denial.ts";
+import type { EgressContext } from "./egress-context.ts";
+import { ExchangeRecord } from "./exchange-record.ts";
+import { serveExchange } from "./exchange.ts";
+import { Interception, refuseBytes } from "./interception.ts";
+import { passThrough } from "./passthrough.ts";
+import { type Place, readAbsolute, readAuthority } from "./request-facts.ts";
+import { serveUpgrade } from "./web-socket.ts";
+
+const MAX_HEAD = 64 * 1024;
+const MAX_HELLO = 20_000;
+const HELLO_MS = 30_000;
+
+/** The proxy that a sandbox finds at its egress door: plain requests with a whole URL, and tunnels. */
+export class ProxyDoor {
+  readonly #context: EgressContext;
+  readonly #server: Server;
+  readonly #interception: Interception;
+
+  constructor(context: EgressContext) {
+    this.#context = context;
+    this.#interception = new Interception(context);
+    this.#server = createServer({ maxHeaderSize: MAX_HEAD, requestTimeout: 0, headersTimeout: 0 });
+    this.#server.on("request", (request, response) => {
+      const { place, sent } = this.#placeOf(request);
+      void serveExchange(context, place, sent, request, response);
+    });
+    this.#server.on("checkContinue", (request, response) => {
+      const { place, sent } = this.#placeOf(request);
+      void serveExchange(context, place, sent, request, response, () => response.writeContinue());
+    });
+    this.#server.on("upgrade", (request, socket, head) => {
+      const { place, sent } = this.#placeOf(request);
+      void serveUpgrade(context, place, sent, request, socket, head);
+    });
+    this.#server.on("connect", (request, socket, head) => this.#connect(request, socket, head));
+    this.#server.on("clientError", refuseBytes);
+  }
+
+  accept(stream: Duplex): void {
+    this.#server.emit("connection", stream);
+  }
+
+  /** A connection that was meant for one host, by whoever knows no proxy. */
+  acceptFor(stream: Duplex, host: string, port: number): void {
+    this.#tunnel(stream, host, port);
+  }
+
+  /** What is no whole URL of a host is for no place that there is. */
+  #placeOf(request: IncomingMessage): { place: Place; sent: string } {
+    const url = request.url ?? "";
+    return readAbsolute(url) ?? { place: { scheme: "http", host: "", port: 0 }, sent: url };
+  }
+
+  #connect(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on("error", () => socket.destroy());
+    const to = readAuthority(request.url ?? "");
+    const inForce = to && this.#context.policy().find(to.host, to.port);
+    if (!to || !inForce) {
+      this.#refuse(socket, to ?? { host: (request.url ?? "").slice(0, 255), port: 0 }, to !== undefined);
+      return;
+    }
+    socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    if (head.length > 0) socket.unshift(head);
+    this.#tunnel(socket, to.host, to.port);
+  }
+
+  #refuse(socket: Duplex, { host, port }: { host: string; port: number }, isHost: boolean): void {
+    const record = new ExchangeRecord(this.#context.events, { method: "CONNECT", host, port, path: "" });
+    const isListed = isHost && this.#context.policy().names(host);
+    const message = !isHost
+      ? "The gate connects to names of hosts only, with a port"
+      : isListed
+        ? `Port ${port} of ${host} is not listed`
+        : `The host ${host} is not listed`;
+    const { denial } = denied(record, "EGRESS_DENIED", message);
+    const { headers, body } = denialAnswer(denial);
+    const lines = headers.map((text, at) => text + (at % 2 === 0 ? ": " : "\r\n")).join("");
+    socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 403 Forbidden\r\n${lines}connection: close\r\n\r\n`), body]));
+  }
+
+  /** What a tunnel is for shows in its first bytes. */
+  #tunnel(stream: Duplex, host: string, port: number): void {
+    let seen: Buffer = Buffer.alloc(0);
+    const timer = setTimeout(() => stream.destroy(), HELLO_MS);
+    const onData = (chunk: Buffer): void => {
+      seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
+      const first = readFirstBytes(seen);
+      if (first.kind === "incomplete" && seen.length < MAX_HELLO) return;
+      clearTimeout(timer);
+      stream.off("data", onData).off("end", onEnd);
+      stream.pause();
+      stream.unshift(seen);
+      if (first.kind === "plain") this.#open(stream, { scheme: "http", host, port });
+      else if (first.kind === "tls" && isFor(host, first.serverName))
+        this.#open(stream, { scheme: "https", host, port });
+      else this.#drop(stream, host, port);
+    };
+    const onEnd = (): void => {
+      clearTimeout(timer);
+      stream.destroy();
+    };
+    stream.once("close", () => clearTimeout(timer));
+    stream.on("data", onData).once("end", onEnd);
+  }
+
+  #open(stream: Duplex, place: Place): void {
+    const inForce = this.#context.policy().find(place.host, place.port);
+    if (!inForce) this.#drop(stream, place.host, place.port);
+    else if (inForce.route.tls === "intercept") {
+      if (place.scheme === "http") this.#interception.servePlain(stream, place);
+      else this.#interception.serveSecure(stream, place);
+    } else if (place.scheme === "https") void passThrough(this.#context, stream, place, inForce);
+    else this.#drop(stream, place.host, place.port);
+  }
+
+  /** SECURITY: a handshake for another name than the one that was connected to ends here, and is told (G-38) */
+  #drop(stream: Duplex, host: string, port: number): void {
+    const record = new ExchangeRecord(this.#context.events, { method: "CONNECT", host, port, path: "" });
+    denied(record, "EGRESS_DENIED", "What is in the tunnel is not for its host");
+    stream.destroy();
+  }
+}
+
+/** Without a name the host that was connected to is meant. */
+const isFor = (host: string, serverName: string | undefined): boolean =>
+  serverName === undefined || canonicalHost(serverName) === host;

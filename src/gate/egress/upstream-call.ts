@@ -1,0 +1,33 @@
+import type { Readable } from "node:stream";
+import type { HeaderList } from "./header-list.ts";
+
+/** A request as it leaves the gate. */
+export interface OutgoingRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** Without those that are about one connection. */
+  readonly headers: HeaderList;
+  readonly hasBody: boolean;
+}
+
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly statusMessage: string;
+  readonly headers: HeaderList;
+  readonly body: Readable;
+  /** Once the body has ended. */
+  readonly trailers: () => HeaderList;
+}
+
+/** A request under way. */
+export interface UpstreamCall {
+  readonly answer: Promise<UpstreamAnswer>;
+  /** False when it is to wait for `drained`. */
+  write(chunk: Uint8Array): boolean;
+  drained(): Promise<void>;
+  end(chunk?: Uint8Array, trailers?: HeaderList): void;
+  destroy(): void;
+  /** Whether its connection had been used before, so that the upstream may have closed it without having seen this request. */
+  readonly isReused: boolean;
+}

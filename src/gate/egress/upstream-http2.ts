@@ -1,0 +1,100 @@
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders,
+  connect,
+  constants,
+} from "node:http2";
+import type { TLSSocket } from "node:tls";
+import { UpstreamFault, reasonOf } from "./connecting.ts";
+import { type HeaderList, filterHeaders, headerObject } from "./header-list.ts";
+import type { OutgoingRequest, UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
+
+const SILENCE_MS = 15 * 60_000;
+const IDLE_MS = 60_000;
+/** Of the head of an answer, as many pairs. */
+const MAX_HEADER_PAIRS = 512;
+
+/** One connection to an upstream that carries many requests. */
+export class Http2Connection {
+  readonly #session: ClientHttp2Session;
+  readonly #host: string;
+  #streams = 0;
+
+  constructor(host: string, socket: TLSSocket, onClose: () => void) {
+    this.#host = host;
+    this.#session = connect(`https://${host}`, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: 1024 * 1024 },
+      maxHeaderListPairs: MAX_HEADER_PAIRS,
+    });
+    this.#session.setTimeout(IDLE_MS, () => {
+      if (this.#streams === 0) this.#session.close();
+    });
+    this.#session.on("error", () => undefined); // each stream is told
+    this.#session.once("close", onClose);
+    this.#session.once("goaway", onClose);
+  }
+
+  get isOpen(): boolean {
+    return !this.#session.closed && !this.#session.destroyed;
+  }
+
+  call({ method, target, headers, hasBody }: OutgoingRequest): UpstreamCall {
+    const isFirst = this.#streams++ === 0;
+    const pseudo = {
+      ":method": method,
+      ":path": target,
+      ":scheme": "https",
+      ":authority": authorityOf(headers, this.#host),
+    };
+    const rest = headerObject(filterHeaders(headers, (name) => name !== "host" && name !== "connection"));
+    const stream = this.#session.request({ ...pseudo, ...rest }, { endStream: !hasBody });
+    stream.setTimeout(SILENCE_MS, () => stream.close(constants.NGHTTP2_CANCEL));
+    let trailers: HeaderList = [];
+    stream.once("trailers", (_headers: IncomingHttpHeaders, _flags: number, raw?: string[]) => (trailers = raw ?? []));
+    stream.once("close", () => this.#streams--);
+    return {
+      answer: this.#answer(stream, () => trailers),
+      write: (chunk) => stream.write(chunk),
+      drained: () => drained(stream),
+      end(chunk, ending = []) {
+        if (ending.length > 0) stream.once("wantTrailers", () => stream.sendTrailers(headerObject(ending)));
+        stream.end(chunk);
+      },
+      destroy: () => stream.close(constants.NGHTTP2_CANCEL),
+      isReused: !isFirst,
+    };
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  #answer(stream: ClientHttp2Stream, trailers: () => HeaderList): Promise<UpstreamAnswer> {
+    const answer = new Promise<UpstreamAnswer>((done, fail) => {
+      stream.once("response", (headers, _flags, raw?: string[]) => {
+        const status = headers[":status"] ?? 502;
+        done({ status, statusMessage: "", headers: raw ?? pairsOf(headers), body: stream, trailers });
+      });
+      stream.once("error", (error) => fail(new UpstreamFault(`${this.#host} failed: ${reasonOf(error)}`)));
+      stream.once("close", () => fail(new UpstreamFault(`${this.#host} closed the request without an answer`)));
+    });
+    answer.catch(() => undefined); // told to whoever waits
+    return answer;
+  }
+}
+
+const authorityOf = (headers: HeaderList, host: string): string =>
+  headers[headers.findIndex((name, at) => at % 2 === 0 && name.toLowerCase() === "host") + 1] ?? host;
+
+const pairsOf = (headers: object): string[] =>
+  Object.entries(headers as Record<string, string | string[]>).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).flatMap((one) => [name, one]),
+  );
+
+const drained = (stream: ClientHttp2Stream): Promise<void> =>
+  new Promise((done) => {
+    if (stream.destroyed) done();
+    stream.once("drain", done).once("close", done);
+  });

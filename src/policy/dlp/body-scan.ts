@@ -1,0 +1,142 @@
+import { REACH, type ByteScanner } from "./byte-scanner.ts";
+import type { BodyOptions, BodyScan } from "./detector.ts";
+import { isViolation, type Finding } from "./finding.ts";
+import { joinedValues } from "./joined-values.ts";
+import { Layer, type Piece } from "./layer.ts";
+import { mask } from "./mask.ts";
+import type { Match } from "./match.ts";
+import type { MemoryOf } from "./scan-memory.ts";
+import { isBetter, keyOf, type ScanPolicy } from "./scan-policy.ts";
+import { WHOLE_BYTES, WINDOW_BYTES } from "./limits.ts";
+
+const EMPTY = new Uint8Array(0);
+
+/**
+ * A body that comes in chunks. The buffer has three parts: `REACH` bytes of context that were scanned, the bytes that are scanned next, and `REACH` bytes that are only looked
+ * ahead into. So every match is whole in the buffer when it is noticed, wherever chunks are cut. What leaves the buffer can be in no match that is still to come.
+ */
+export class BufferedBodyScan implements BodyScan {
+  readonly #scanner: ByteScanner;
+  readonly #policy: ScanPolicy;
+  readonly #options: BodyOptions;
+  readonly #memory: MemoryOf | undefined;
+  #buffer: Buffer = Buffer.alloc(0);
+  /** Offset in the body of the buffer's first byte. */
+  #base = 0;
+  /** In the buffer: what is before was scanned, … */
+  #scanned = 0;
+  /** … and what is before was given back. */
+  #released = 0;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  readonly #found = new Map<string, Finding>();
+  /** Of matches that lie in the buffer: bytes that go on after the match belong to it. */
+  #isWhole = true;
+
+  constructor(scanner: ByteScanner, policy: ScanPolicy, options: BodyOptions, memory: MemoryOf | undefined) {
+    this.#scanner = scanner;
+    this.#policy = policy;
+    this.#options = options;
+    this.#memory = memory;
+  }
+
+  get findings(): readonly Finding[] {
+    return [...this.#found.values()].sort((one, other) => one.offset - other.offset);
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    this.#waiting.push(chunk);
+    this.#waitingBytes += chunk.length;
+    const unscanned = this.#buffer.length - this.#scanned + this.#waitingBytes;
+    // A body that may still be small is kept whole: it can be refused, or read as one, before anything of it is gone.
+    const limit = this.#isWhole ? WHOLE_BYTES : WINDOW_BYTES;
+    if (this.#options.hold === false) return this.flush();
+    if (unscanned < limit) return EMPTY;
+    this.#isWhole = false;
+    this.#take();
+    this.#scanTo(this.#buffer.length - REACH);
+    return this.#release(this.#scanned - REACH);
+  }
+
+  flush(): Uint8Array {
+    this.#isWhole = false;
+    this.#take();
+    this.#scanTo(this.#buffer.length);
+    const bytes = this.#release(this.#buffer.length);
+    // What ends here may go on: the last bytes are scanned again with what follows.
+    this.#scanned = Math.max(0, this.#buffer.length - REACH);
+    return bytes;
+  }
+
+  end(): Uint8Array {
+    this.#take();
+    this.#scanTo(this.#buffer.length);
+    if (this.#isWhole) this.#scanJoined();
+    return this.#release(this.#buffer.length);
+  }
+
+  #take(): void {
+    if (this.#waiting.length === 0) return;
+    // Whole copies are rare: most bodies come in few chunks. Context that nobody needs any more goes with the same copy.
+    const drop = Math.max(0, Math.min(this.#released, this.#scanned - REACH));
+    const kept = this.#buffer.subarray(drop);
+    const [only] = this.#waiting;
+    this.#buffer =
+      kept.length === 0 && this.#waiting.length === 1 && only !== undefined && this.#options.mode === "find"
+        ? Buffer.from(only.buffer, only.byteOffset, only.byteLength)
+        : Buffer.concat([kept, ...this.#waiting]);
+    this.#base += drop;
+    this.#scanned -= drop;
+    this.#released -= drop;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+
+  #scanTo(end: number): void {
+    if (end <= this.#scanned) return;
+    const matches: Match[] = [];
+    this.#scanner.scan(this.#buffer, this.#scanned, end, (match) => {
+      if (this.#policy.wants(match)) matches.push(match);
+    });
+    this.#scanned = end;
+    for (const match of matches) this.#add(match);
+  }
+
+  #add(match: Match): void {
+    const finding = this.#policy.toFinding(match, this.#options.place ?? "body", this.#base);
+    const key = keyOf(finding);
+    if (isBetter(finding, this.#found.get(key))) this.#found.set(key, finding);
+    if (this.#options.mode === "redact" && isViolation(finding)) this.#mask(match.pieces);
+  }
+
+  /** Overwrites in the buffer itself, which is a copy in this mode, so that what is scanned later sees the mask. */
+  #mask(pieces: readonly Piece[]): void {
+    mask(this.#buffer, pieces);
+  }
+
+  /** A small body once more, as the values in it one after the other, and after those of the requests before. */
+  #scanJoined(): void {
+    const layer = joinedValues(new Layer(this.#buffer, []));
+    if (layer !== undefined) {
+      this.#scanner.scan(layer.bytes, 0, layer.bytes.length, (match) => {
+        const pieces = layer.toOriginal(match.pieces);
+        const joined = { ...match, view: [...layer.view, ...match.view], pieces };
+        if (pieces.length > 1 && this.#policy.wants(joined)) this.#add(joined);
+      });
+      for (const finding of this.#memory?.bytes(`${this.#options.place ?? "body"}:joined`, layer.bytes) ?? []) {
+        this.#found.set(keyOf(finding), finding);
+      }
+    }
+    for (const finding of this.#memory?.bytes(this.#options.place ?? "body", this.#buffer) ?? []) {
+      this.#found.set(keyOf(finding), finding);
+    }
+  }
+
+  #release(to: number): Uint8Array {
+    const from = this.#released;
+    if (to <= from) return EMPTY;
+    this.#released = to;
+    // A view: the buffer is never written where it was released.
+    return this.#buffer.subarray(from, to);
+  }
+}

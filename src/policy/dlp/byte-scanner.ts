@@ -1,0 +1,264 @@
+import type { CompactNeedles, KnownNeedle, PhraseNeedle, SeparatedNeedle } from "./compact-needles.ts";
+import { BACKSLASH, BREAK_LETTER, CLASS_BITS, CLASS_OF, STEP_OF, nextCounting } from "./compact-text.ts";
+import { decodeAround, isEncoded, leadOf } from "./decode.ts";
+import { FILTER_BITS, FILTER_FACTOR, GRAM_LENGTH, SECOND_FACTOR } from "./gram-table.ts";
+import { Layer, type Piece } from "./layer.ts";
+import type { Match } from "./match.ts";
+import type { EncodedNeedle, ExactNeedle, RawNeedles } from "./raw-needles.ts";
+import { RuleHits, type RuleSet } from "./rule-set.ts";
+import { separatedTexts } from "./separated-text.ts";
+import { MAY_ESCAPE, startsEscape, unescapeLayer } from "./unescape.ts";
+
+const FILTER_SHIFT = 32 - FILTER_BITS;
+const CLASS_MASK = 2 ** CLASS_BITS - 1;
+const GRAM_MASK = 2 ** (CLASS_BITS * GRAM_LENGTH) - 1;
+
+/** How far from the place where it was noticed a match reaches at most, on either side. */
+export const REACH = 2048;
+/** How much around an escape is read without escapes. */
+const ESCAPE_MARGIN = 512;
+/** The first separator of a separated token is at most this far from its start. */
+const SEPARATED_WITHIN = 24;
+const DIGIT_WITHIN = 20;
+/** How many separated keywords of one window are looked at: text has none, and one who writes thousands only wants to cost time. */
+const MAX_SEPARATED = 256;
+/** Encodings inside of encodings. */
+const MAX_DEPTH = 4;
+
+export interface Needles {
+  readonly raw: RawNeedles;
+  readonly compact: CompactNeedles;
+  readonly rules: RuleSet;
+}
+
+/**
+ * Looks through bytes twice: as they stand, for keywords of rules in every encoding, and as compact text, for known values in every encoding. What it notices on the way
+ * (a keyword, an escape) is looked at closely afterwards, and only around the place where it is.
+ */
+export class ByteScanner {
+  readonly #needles: Needles;
+
+  constructor(needles: Needles) {
+    this.#needles = needles;
+  }
+
+  /** Everything that is noticed from `from` to `to`. The bytes around them, up to `REACH`, should be there too. */
+  scan(bytes: Uint8Array, from: number, to: number, report: (match: Match) => void): void {
+    // Never a Buffer: the loops are twice as fast when they see one kind of array only.
+    const plain = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#scanLayer(new Layer(plain, []), from, to, report);
+  }
+
+  #scanLayer(layer: Layer, from: number, to: number, report: (match: Match) => void): void {
+    const work = new LayerWork(this.#needles, layer, report);
+    this.#scanRaw(layer.bytes, from, to, work);
+    if (layer.view.every((name) => name === "escaped")) this.#scanCompact(layer.bytes, from, to, work);
+    work.hits.run(layer, report);
+    if (layer.depth >= MAX_DEPTH) return;
+    for (const decoded of work.decoded) this.#scanLayer(decoded, 0, decoded.bytes.length, report);
+    // Nothing is an escape that came out of one, but for those that were undone with it.
+    if (layer.view.at(-1) === "escaped") return;
+    for (const { start, end } of work.escapes) {
+      const plain = unescapeLayer(layer, Math.max(0, start), Math.min(layer.bytes.length, end));
+      this.#scanLayer(plain, 0, plain.bytes.length, report);
+    }
+  }
+
+  #scanRaw(bytes: Uint8Array, from: number, to: number, work: LayerWork): void {
+    const { filter } = this.#needles.raw.table;
+    let gram = 0;
+    for (let at = Math.max(0, from - GRAM_LENGTH + 1); at < from; at++) gram = (gram << 8) | (bytes[at] ?? 0);
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at] ?? 0;
+      gram = (gram << 8) | byte;
+      if (
+        ((filter[Math.imul(gram, FILTER_FACTOR) >>> FILTER_SHIFT] ?? 0) & 1) !== 0 &&
+        ((filter[Math.imul(gram, SECOND_FACTOR) >>> FILTER_SHIFT] ?? 0) & 2) !== 0
+      ) {
+        work.raw(gram, at - GRAM_LENGTH + 1);
+      }
+      if (MAY_ESCAPE[byte] === 1) work.escape(at);
+    }
+  }
+
+  #scanCompact(bytes: Uint8Array, from: number, to: number, work: LayerWork): void {
+    const { filter } = this.#needles.compact.table;
+    let gram = 0;
+    for (let at = from, missing = GRAM_LENGTH - 1; missing > 0; missing--) {
+      at = nextCounting(bytes, at - 1, -1);
+      if (at < 0) break;
+      gram |= (CLASS_OF[bytes[at] ?? 0] ?? 0) << (CLASS_BITS * (GRAM_LENGTH - 1 - missing));
+    }
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at] ?? 0;
+      if (byte === BACKSLASH && BREAK_LETTER[bytes[at + 1] ?? 0] === 1) {
+        at++;
+        continue;
+      }
+      const step = STEP_OF[byte] ?? 0;
+      gram = ((gram << (step >> CLASS_BITS)) | (step & CLASS_MASK)) & GRAM_MASK;
+      if (
+        ((filter[Math.imul(gram, FILTER_FACTOR) >>> FILTER_SHIFT] ?? 0) & 1) !== 0 &&
+        ((filter[Math.imul(gram, SECOND_FACTOR) >>> FILTER_SHIFT] ?? 0) & 2) !== 0 &&
+        step !== 0
+      ) {
+        work.compact(gram, at);
+      }
+    }
+  }
+}
+
+/** What was noticed in one layer. */
+class LayerWork {
+  readonly hits: RuleHits;
+  readonly decoded: Layer[] = [];
+  readonly escapes: Piece[] = [];
+  readonly #needles: Needles;
+  readonly #layer: Layer;
+  readonly #report: (match: Match) => void;
+  /** Where groups begin that were decoded already. */
+  readonly #groups = new Map<string, Set<number>>();
+  #separatedReads = 0;
+
+  constructor(needles: Needles, layer: Layer, report: (match: Match) => void) {
+    this.#needles = needles;
+    this.#layer = layer;
+    this.#report = report;
+    this.hits = new RuleHits(needles.rules);
+  }
+
+  /** A gram of the raw table may begin at `start`. */
+  raw(gram: number, start: number): void {
+    const { table, needles } = this.#needles.raw;
+    for (let entry = table.find(gram); entry !== undefined; entry = table.next(entry)) {
+      const needle = needles[entry.needle];
+      const at = start - entry.at;
+      if (needle === undefined || !hasAt(this.#layer.bytes, needle.bytes, at)) continue;
+      if (needle.kind === "keyword") this.hits.add(needle.rules, at, needle.bytes.length);
+      else if (needle.kind === "encoded") this.#decode(needle, at);
+      else this.#exact(needle, at);
+    }
+  }
+
+  escape(at: number): void {
+    if (!startsEscape(this.#layer.bytes, at)) return;
+    const start = at - ESCAPE_MARGIN;
+    const end = at + ESCAPE_MARGIN;
+    const last = this.escapes.at(-1);
+    if (last && start <= last.end) this.escapes[this.escapes.length - 1] = { start: last.start, end };
+    else this.escapes.push({ start, end });
+  }
+
+  /** A gram of the compact table ends at `end`. */
+  compact(gram: number, end: number): void {
+    const { table, needles } = this.#needles.compact;
+    for (let entry = table.find(gram); entry !== undefined; entry = table.next(entry)) {
+      const needle = needles[entry.needle];
+      if (needle === undefined) continue;
+      if (needle.kind === "known") this.#known(needle, entry.at, end);
+      else if (needle.kind === "separated") this.#separated(needle, entry.at, end);
+      else this.#phrase(needle, entry.at, end);
+    }
+  }
+
+  #exact(needle: ExactNeedle, at: number): void {
+    const end = at + needle.bytes.length;
+    const { bytes } = this.#layer;
+    if (needle.isWord && (isWord(bytes[at - 1]) || isWord(bytes[end]))) return;
+    this.#add(needle.known, [], [{ start: at, end }]);
+  }
+
+  #decode(needle: EncodedNeedle, at: number): void {
+    const { encoding, before } = needle;
+    if (encoding === "reversed" && this.#layer.view.includes("reversed")) return;
+    if (!isEncoded(this.#layer.bytes, at, needle)) return;
+    const first = at - leadOf(encoding, before);
+    const known = this.#groups.get(encoding) ?? new Set<number>();
+    this.#groups.set(encoding, known);
+    if (known.has(first)) return;
+    const { layer, groups } = decodeAround(this.#layer, encoding, at, before);
+    for (const group of groups) known.add(group);
+    known.add(first);
+    this.decoded.push(layer);
+  }
+
+  #known(needle: KnownNeedle, gramAt: number, end: number): void {
+    const places = followCore(this.#layer.bytes, needle.core, gramAt, end);
+    if (places.length < needle.least) return;
+    const pieces = places.map((place) => ({ start: place, end: place + 1 }));
+    const isSeparated = needle.view.length === 0 && !isOneRun(places);
+    this.#add(needle.known, isSeparated ? ["separated"] : needle.view, pieces);
+  }
+
+  #phrase({ phrase, core }: PhraseNeedle, gramAt: number, end: number): void {
+    const places = followCore(this.#layer.bytes, core, gramAt, end);
+    const first = places[0];
+    if (first === undefined || places.length < core.length) return;
+    this.#add(phrase, [], [{ start: first, end: (places.at(-1) ?? first) + 1 }]);
+  }
+
+  #separated(needle: SeparatedNeedle, gramAt: number, end: number): void {
+    const { bytes } = this.#layer;
+    const places = followCore(bytes, needle.core, gramAt, end);
+    const start = places[0];
+    if (start === undefined || places.length < needle.core.length || !hasSeparator(bytes, start)) return;
+    if (++this.#separatedReads > MAX_SEPARATED) return;
+    for (const text of separatedTexts(this.#layer, start)) {
+      if (!hasAt(text.bytes, needle.keyword, 0)) continue;
+      // Words and tables have no digits; what a generator made has.
+      if (!text.bytes.subarray(0, DIGIT_WITHIN).some((byte) => byte >= 0x30 && byte <= 0x39)) continue;
+      const hits = new RuleHits(this.#needles.rules);
+      hits.add(needle.rules, 0, needle.keyword.length);
+      hits.run(text, (match) => {
+        if (match.pieces[0]?.start === this.#layer.toOriginal([{ start, end: start + 1 }])[0]?.start) {
+          this.#report(match);
+        }
+      });
+    }
+  }
+
+  #add(of: Match["of"], view: readonly string[], pieces: readonly Piece[]): void {
+    this.#report({ of, view: [...this.#layer.view, ...view], pieces: this.#layer.toOriginal(pieces) });
+  }
+}
+
+function hasAt(bytes: Uint8Array, needle: Uint8Array, at: number): boolean {
+  if (at < 0 || at + needle.length > bytes.length) return false;
+  for (let index = 0; index < needle.length; index++) if (bytes[at + index] !== needle[index]) return false;
+  return true;
+}
+
+const isWord = (byte: number | undefined): boolean =>
+  byte !== undefined && (CLASS_OF[byte] !== 0 || byte === 0x5f || byte >= 0x80);
+
+/** A token that stands as it is is for those who read it so. */
+function hasSeparator(bytes: Uint8Array, start: number): boolean {
+  const end = Math.min(bytes.length, start + SEPARATED_WITHIN);
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] ?? 0;
+    if (CLASS_OF[byte] === 0 && byte !== 0x5f) return true;
+  }
+  return false;
+}
+
+const isOneRun = (places: readonly number[]): boolean => (places.at(-1) ?? 0) - (places[0] ?? 0) === places.length - 1;
+
+/** Places of the characters of a needle in compact text, as many in a row as there are, when one of its grams ends at `end`. */
+function followCore(bytes: Uint8Array, core: Uint8Array, gramAt: number, end: number): number[] {
+  const back: number[] = [];
+  for (let index = gramAt + GRAM_LENGTH - 1, at = end; index >= 0; index--) {
+    if (at < 0 || end - at > REACH || CLASS_OF[bytes[at] ?? 0] !== (core[index] ?? CLASS_OF[bytes[at] ?? 0])) break;
+    back.push(at);
+    at = nextCounting(bytes, at - 1, -1);
+  }
+  // The gram alone is a chance; most end here.
+  if (back.length < GRAM_LENGTH) return [];
+  // A needle may be shorter than a gram, which then has one more character.
+  const places = back.reverse().slice(0, core.length);
+  for (let index = gramAt + GRAM_LENGTH, at = end; index < core.length; index++) {
+    at = nextCounting(bytes, at + 1, 1);
+    if (at < 0 || at - end > REACH || CLASS_OF[bytes[at] ?? 0] !== core[index]) break;
+    places.push(at);
+  }
+  return places;
+}

@@ -1,0 +1,131 @@
+import { CLASS_BITS, CLASS_OF, compactOf } from "./compact-text.ts";
+import type { KnownValue, Rule } from "./detector.ts";
+import { encodedForms, type Form } from "./encodings.ts";
+import { GRAM_LENGTH, GramTable } from "./gram-table.ts";
+import type { InjectionPhrase } from "./injection-phrases.ts";
+import { piecesOf, strengthOf, type KnownPiece } from "./known-pieces.ts";
+import { rarestAt } from "./rarity.ts";
+
+/** Looked for in compact text. */
+export type CompactNeedle = KnownNeedle | PhraseNeedle | SeparatedNeedle;
+
+export interface KnownNeedle {
+  readonly kind: "known";
+  readonly known: KnownValue;
+  readonly view: readonly string[];
+  /** Classes of its characters. */
+  readonly core: Uint8Array;
+  /** How many of them in a row are enough. */
+  readonly least: number;
+}
+
+/** Words of an injection. */
+export interface PhraseNeedle {
+  readonly kind: "phrase";
+  readonly phrase: InjectionPhrase;
+  readonly core: Uint8Array;
+}
+
+/** A keyword whose characters may have something between them. */
+export interface SeparatedNeedle {
+  readonly kind: "separated";
+  readonly rules: readonly number[];
+  readonly keyword: Uint8Array;
+  readonly core: Uint8Array;
+}
+
+export interface CompactNeedles {
+  readonly table: GramTable;
+  readonly needles: readonly CompactNeedle[];
+}
+
+/** Fewer characters than this could come about by chance, where separators and case do not count. */
+const LEAST_CORE = 8;
+const LEAST_PART = 20;
+const MOST_PART = 32;
+
+/** Of a class, for what is rare. */
+const BYTE_OF = Uint8Array.from({ length: 37 }, (_, one) => (one < 11 ? 0x2f + one : 0x56 + one));
+
+export function gramOf(core: Uint8Array, at: number): number {
+  let gram = 0;
+  for (let more = 0; more < GRAM_LENGTH; more++) gram = (gram << CLASS_BITS) | (core[at + more] ?? 0);
+  return gram;
+}
+
+/** What rules bring. The same for every policy, so it is made once. */
+export function separatedNeedles(rules: readonly Rule[]): CompactNeedles {
+  const table = new GramTable();
+  const byKeyword = new Map<string, number[]>();
+  for (const [index, rule] of rules.entries()) {
+    // A keyword that needs a border is a part of words and of tables: with separators taken out it would be found in every source map.
+    const needsBorder = rule.pattern.source.startsWith("(?<!");
+    if ((rule.before ?? 0) > 0 || rule.pattern.ignoreCase || rule.isCommon === true || needsBorder) continue;
+    for (const keyword of rule.keywords) {
+      if (CLASS_OF[keyword.charCodeAt(0)] === 0 || compactOf(Buffer.from(keyword)).length < GRAM_LENGTH - 1) continue;
+      byKeyword.set(keyword, [...(byKeyword.get(keyword) ?? []), index]);
+    }
+  }
+  const needles: CompactNeedle[] = [];
+  for (const [word, indices] of byKeyword) {
+    const keyword = Buffer.from(word);
+    const core = compactOf(keyword);
+    needles.push({ kind: "separated", rules: indices, keyword, core });
+    enter(table, needles.length - 1, core);
+  }
+  return { table, needles };
+}
+
+export function withPhrases(base: CompactNeedles, list: readonly InjectionPhrase[]): CompactNeedles {
+  const table = base.table.clone();
+  const needles = [...base.needles];
+  for (const phrase of list) {
+    for (const text of phrase.phrases) {
+      const core = compactOf(Buffer.from(text));
+      needles.push({ kind: "phrase", phrase, core });
+      enter(table, needles.length - 1, core);
+    }
+  }
+  return { table, needles };
+}
+
+/** A core of three characters is entered once for each that may follow. */
+function enter(table: GramTable, needle: number, core: Uint8Array): void {
+  if (core.length >= GRAM_LENGTH) {
+    table.add(gramOf(core, rarest(core, 0, core.length)), needle, rarest(core, 0, core.length));
+    return;
+  }
+  for (let next = 1; next <= 36; next++) table.add(gramOf(Uint8Array.of(...core, next), 0), needle, 0);
+}
+
+export function withKnownValues(base: CompactNeedles, known: readonly KnownValue[]): CompactNeedles {
+  const table = base.table.clone();
+  const needles = [...base.needles];
+  for (const one of known) {
+    if (strengthOf(one.value) !== "strong") continue;
+    for (const piece of piecesOf(one.value)) addPiece({ table, needles }, one, piece);
+  }
+  return { table, needles };
+}
+
+function addPiece(to: { table: GramTable; needles: CompactNeedle[] }, known: KnownValue, piece: KnownPiece): void {
+  const itself: Form = { view: [], bytes: piece.bytes, inner: piece.bytes, before: 0 };
+  for (const { view, bytes } of [itself, ...encodedForms(piece.bytes)]) {
+    const core = compactOf(bytes);
+    if (core.length < LEAST_CORE) continue;
+    const half = Math.max(LEAST_PART, Math.ceil(core.length / 2));
+    const least = piece.isRandom ? Math.min(core.length, half, MOST_PART) : core.length;
+    to.needles.push({ kind: "known", known, view, core, least });
+    // Any `least` characters in a row have one whole block in them, and each block has a gram in the table.
+    const block = least === core.length ? core.length : Math.floor((least - GRAM_LENGTH + 1) / 2);
+    for (let from = 0; from + GRAM_LENGTH <= core.length; from += block) {
+      const at = rarest(core, from, from + block);
+      to.table.add(gramOf(core, at), to.needles.length - 1, at);
+    }
+  }
+}
+
+function rarest(core: Uint8Array, from: number, to: number): number {
+  const bytes = core.map((one) => BYTE_OF[one] ?? 0);
+  return rarestAt(bytes, { from, to: Math.min(to, core.length - GRAM_LENGTH + 1), length: GRAM_LENGTH });
+}

@@ -1,0 +1,69 @@
+import type { RequestHead } from "./detector.ts";
+import { formValues } from "./joined-values.ts";
+
+/** One part of a head, where it begins in the text of all of them. */
+interface Part {
+  readonly place: string;
+  readonly start: number;
+}
+
+/** A head as one text, so that it is scanned in one go, and which place an offset is in. */
+export class HeadText {
+  readonly bytes: Buffer;
+  readonly #parts: Part[] = [];
+
+  constructor({ host, path, query, headers }: RequestHead) {
+    let text = "";
+    const add = (place: string, value: string) => {
+      this.#parts.push({ place, start: text.length });
+      text += `${value}\n`;
+    };
+    add("host", host);
+    add("path", path);
+    if (query !== "") add("query", query);
+    for (const [name, value] of headers) add(`header:${name.toLowerCase()}`, `${name}: ${value}`);
+    // A byte for each character, so that offsets count both. Bytes above 0x7f come as such from HTTP; what else there is has no place in a head.
+    this.bytes = Buffer.from(text, "latin1");
+  }
+
+  placeOf(offset: number): Part {
+    const part = this.#parts.findLast(({ start }) => start <= offset);
+    return part ?? { place: "host", start: 0 };
+  }
+}
+
+/** Texts that only show when parts are put together, each with the place that it is told as. */
+export function joinedHeadTexts({ host, path, query, headers }: RequestHead): (readonly [string, string])[] {
+  const values = formValues(Buffer.from(query, "latin1")) ?? new Int32Array(0);
+  const own = headers.filter(([name]) => !ORDINARY.has(name.toLowerCase()));
+  return [
+    ["host", host.replaceAll(".", "")],
+    // Names of hosts are often made small, and base32 is what fits into them.
+    ["host", host.replaceAll(".", "").toUpperCase()],
+    ["path", path.replaceAll("/", "")],
+    ["query", Array.from(values, (at) => query[at] ?? "").join("")],
+    ["header", own.length > 1 ? own.map(([, value]) => value).join("") : ""],
+  ];
+}
+
+/** Headers whose values are others' words. */
+const ORDINARY = new Set(
+  (
+    "accept accept-encoding accept-language cache-control connection content-length content-type date host keep-alive " +
+    "origin pragma te transfer-encoding upgrade user-agent"
+  ).split(" "),
+);
+
+/** Parts by which a value may be cut over several requests: each parameter and header by its name, and the end of the path. */
+export function memoryParts({ path, query, headers }: RequestHead): (readonly [string, string])[] {
+  const parameters = query === "" ? [] : query.split("&").slice(0, 16);
+  const own = headers.filter(([name]) => !ORDINARY.has(name.toLowerCase())).slice(0, 16);
+  return [
+    ["path", path.slice(path.lastIndexOf("/") + 1)],
+    ...parameters.map((one): readonly [string, string] => {
+      const at = one.indexOf("=");
+      return [`query:${one.slice(0, Math.max(0, at))}`, one.slice(at + 1)];
+    }),
+    ...own.map(([name, value]): readonly [string, string] => [`header:${name.toLowerCase()}`, value]),
+  ];
+}

@@ -1,0 +1,23 @@
+/** Letters of other alphabets that look like ASCII ones: a reader takes them for those, and many programs turn them into those. */
+const CYRILLIC: ReadonlyMap<number, number> = new Map(
+  Array.from("АаВвЕеЅѕІіЈјКкМмНнОоРрСсТтУуХхԁ", (letter) => letter.codePointAt(0) ?? 0).map((code, at) => [
+    code,
+    "AaBbEeSsIiJjKkMmHhOoPpCcTtYyXxd".charCodeAt(at),
+  ]),
+);
+
+const FULL_WIDTH = 0xff01;
+const MATHEMATICAL = 0x1d400;
+const MATHEMATICAL_DIGITS = 0x1d7ce;
+
+/** The ASCII character that a code point stands for, or undefined. */
+export function lookalikeOf(code: number): number | undefined {
+  if (code < 0x400) return undefined;
+  if (code >= FULL_WIDTH && code <= 0xff5e) return code - FULL_WIDTH + 0x21;
+  if (code >= MATHEMATICAL_DIGITS && code <= 0x1d7ff) return 0x30 + ((code - MATHEMATICAL_DIGITS) % 10);
+  if (code >= MATHEMATICAL && code < 0x1d6a4) {
+    const letter = (code - MATHEMATICAL) % 52;
+    return letter < 26 ? 0x41 + letter : 0x47 + letter;
+  }
+  return CYRILLIC.get(code);
+}

@@ -1,0 +1,45 @@
+import type { ScanMemory } from "./detector.ts";
+import type { Finding } from "./finding.ts";
+
+/** Bytes that are kept of each place, and how many places. */
+const TAIL_BYTES = 512;
+const MAX_PLACES = 32;
+
+/** The ends of what went out before, by place. A value that is cut into consecutive requests is whole in an end and what comes next. */
+export class TailMemory implements ScanMemory {
+  readonly #tails = new Map<string, Buffer>();
+
+  get size(): number {
+    return [...this.#tails.values()].reduce((sum, tail) => sum + tail.length, 0);
+  }
+
+  /** Puts the next bytes behind those that are known of the place. Answers with both, or undefined when there is nothing to put together. */
+  extend(place: string, bytes: Uint8Array): Extended | undefined {
+    const tail = this.#tails.get(place);
+    this.#tails.delete(place);
+    // A program that says the same each time cuts nothing up.
+    const isSame = tail !== undefined && tail.length >= bytes.length && tail.subarray(-bytes.length).equals(bytes);
+    const start = Buffer.from(bytes.subarray(0, TAIL_BYTES));
+    const text = tail === undefined ? undefined : Buffer.concat([tail, start]);
+    const next = isSame || tail === undefined ? Buffer.from(bytes) : Buffer.concat([tail, bytes]);
+    this.#tails.set(place, Buffer.from(next.subarray(-TAIL_BYTES)));
+    const [oldest] = this.#tails.keys();
+    if (this.#tails.size > MAX_PLACES && oldest !== undefined) this.#tails.delete(oldest);
+    return isSame || tail === undefined || text === undefined ? undefined : { text, border: tail.length };
+  }
+
+  forget(place: string): void {
+    this.#tails.delete(place);
+  }
+}
+
+export interface Extended {
+  readonly text: Buffer;
+  /** Where the new bytes begin. */
+  readonly border: number;
+}
+
+/** A memory, and who scans what it puts together. */
+export interface MemoryOf {
+  bytes(place: string, bytes: Uint8Array): Finding[];
+}

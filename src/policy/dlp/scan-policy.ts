@@ -1,0 +1,61 @@
+import type { Rule, ScopeOptions } from "./detector.ts";
+import type { DetectorName, Finding } from "./finding.ts";
+import { endOf, startOf, type Match } from "./match.ts";
+
+const KNOWN_RULES = { known_secrets: "known-secret", canary: "canary", stand_ins: "stand-in" } as const;
+
+/** All but those that only guess. */
+export const DEFAULT_DETECTORS: readonly DetectorName[] = [
+  "known_secrets",
+  "canary",
+  "stand_ins",
+  "tokens",
+  "private_keys",
+];
+
+/** Which matches a route wants to hear of, and in which words. */
+export class ScanPolicy {
+  readonly #rules: readonly Rule[];
+  readonly #detectors: ReadonlySet<DetectorName>;
+  readonly #pass: ReadonlySet<string>;
+
+  constructor(rules: readonly Rule[], { detectors, pass }: ScopeOptions) {
+    this.#rules = rules;
+    this.#detectors = new Set(detectors ?? DEFAULT_DETECTORS);
+    this.#pass = new Set(pass);
+  }
+
+  wants({ of }: Match): boolean {
+    if (typeof of === "number") {
+      const rule = this.#rules[of];
+      return rule !== undefined && this.#detectors.has(rule.detector);
+    }
+    if ("phrases" in of) return this.#detectors.has("injection");
+    return this.#detectors.has(of.detector) && !this.#pass.has(of.name);
+  }
+
+  /** The offset counts from `base`. */
+  toFinding(match: Match, place: string, base: number): Finding {
+    const start = startOf(match);
+    const where = { place, offset: base + start, length: endOf(match) - start, view: nameOf(match.view) };
+    const { of } = match;
+    if (typeof of === "number") {
+      const rule = this.#rules[of];
+      if (rule === undefined) throw new RangeError("a match of a rule that is not there");
+      return { detector: rule.detector, rule: rule.id, severity: rule.severity, ...where };
+    }
+    if ("phrases" in of) return { detector: "injection", rule: of.id, severity: of.severity, ...where };
+    return { detector: of.detector, rule: KNOWN_RULES[of.detector], name: of.name, severity: "high", ...where };
+  }
+}
+
+const nameOf = (view: readonly string[]): string => (view.length === 0 ? "raw" : view.join(" of "));
+
+/** Two ways to see the same thing at the same place are one finding. */
+export const keyOf = (finding: Finding): string => `${finding.rule} ${finding.name ?? ""} ${finding.offset}`;
+
+/** A part of a value may be seen before the whole, and a roundabout view before the plain one. */
+export const isBetter = (finding: Finding, known: Finding | undefined): boolean =>
+  known === undefined ||
+  finding.length > known.length ||
+  (finding.length === known.length && finding.view === "raw" && known.view !== "raw");

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { EchoMask } from "./echo-mask.ts";
+
+const TOKEN = "tok-Ab3/x+9_kLmN0pQrStUv";
+const through = (mask: EchoMask, chunks: readonly Buffer[]): string => {
+  const stream = mask.stream();
+  return Buffer.concat([...chunks.map((chunk) => stream.push(chunk)), stream.end()]).toString("latin1");
+};
+
+it("G-40 overwrites a credential in every form that a server gives it, and keeps all lengths", () => {
+  const mask = new EchoMask([TOKEN]);
+  const encoded = (before: string) => Buffer.from(`${before}${TOKEN}!`).toString("base64");
+  const forms = [
+    TOKEN,
+    encodeURIComponent(TOKEN),
+    Buffer.from(TOKEN).toString("hex"),
+    encoded(""),
+    encoded("u:"),
+    encoded("user:"),
+  ];
+  for (const form of forms) {
+    const text = `before ${form} after`;
+    const shown = through(mask, [Buffer.from(text)]);
+    expect(shown).toHaveLength(text.length);
+    expect(shown).toMatch(/^before .*\*{20,}.* after$/);
+    expect(mask.text(text)).toBe(shown);
+  }
+});
+
+it("G-40 finds it wherever the answer is cut", () => {
+  const mask = new EchoMask([TOKEN, "tok-tok-tok"]);
+  const whole = Buffer.from(`xtok-tok-${TOKEN}tok-tok-tok-tok${TOKEN.slice(0, 10)}`);
+  const expected = through(mask, [whole]);
+  expect(expected).not.toContain(TOKEN);
+  fc.assert(
+    fc.property(fc.array(fc.nat(whole.length)), (cuts) => {
+      const places = [0, ...cuts.sort((a, b) => a - b), whole.length];
+      const chunks = places.slice(1).map((end, index) => whole.subarray(places[index], end));
+      expect(through(mask, chunks)).not.toContain(TOKEN);
+      expect(through(mask, chunks)).toHaveLength(whole.length);
+    }),
+  );
+});
+
+it("lets everything else pass as it is, at once but for what may be a beginning", () => {
+  const stream = new EchoMask([TOKEN]).stream();
+  expect(stream.push(Buffer.from("data: one\n\n")).toString()).toBe("data: one\n\n");
+  expect(stream.push(Buffer.from("data: to")).toString()).toBe("data: ");
+  expect(stream.push(Buffer.from("day")).toString()).toBe("today");
+  expect(stream.push(Buffer.from("tok")).toString()).toBe("");
+  expect(stream.flush().toString()).toBe("tok");
+  expect(stream.push(Buffer.from("ens")).toString()).toBe("ens");
+});
+
+it("G-40 does not show the rest of one whose beginning was shown for want of more", () => {
+  const stream = new EchoMask([TOKEN]).stream();
+  const shown = [
+    stream.push(Buffer.from("tok")),
+    stream.flush(),
+    stream.push(Buffer.from(TOKEN.slice(3, 12))),
+    stream.flush(),
+  ];
+  shown.push(stream.push(Buffer.from(`${TOKEN.slice(12)}!`)), stream.end());
+  expect(Buffer.concat(shown).toString()).toBe(`tok${"*".repeat(TOKEN.length - 3)}!`);
+});

@@ -1,0 +1,136 @@
+const MASK = 0x2a; // *
+/** A shorter form would be found everywhere. */
+const MIN_FORM_BYTES = 6;
+
+export interface MaskingStream {
+  /** What of the stream can go on: an end that may be the beginning of a value is held back. */
+  push(chunk: Buffer): Buffer;
+  /** What is held back, when nothing has come for a while: a few bytes that may be anything. What may only be a value stays. */
+  flush(): Buffer;
+  /** The rest. */
+  end(): Buffer;
+}
+
+/**
+ * Overwrites credentials in what comes back from where they were sent, in the forms that servers give them. What is overwritten stays as long as it was, so that
+ * lengths and frames stay right.
+ */
+export class EchoMask {
+  readonly #needles: readonly Buffer[];
+  readonly #longest: number;
+
+  constructor(values: readonly string[]) {
+    const forms = new Set(values.flatMap(formsOf));
+    this.#needles = [...forms]
+      .map((form) => Buffer.from(form, "latin1"))
+      .filter(({ length }) => length >= MIN_FORM_BYTES);
+    this.#longest = this.#needles.reduce((most, { length }) => Math.max(most, length), 0);
+  }
+
+  get isEmpty(): boolean {
+    return this.#needles.length === 0;
+  }
+
+  text(text: string): string {
+    if (this.isEmpty) return text;
+    const bytes = Buffer.from(text, "latin1");
+    return this.#overwrite(bytes) ? bytes.toString("latin1") : text;
+  }
+
+  stream(): MaskingStream {
+    return new Masking(
+      (bytes) => this.#masked(bytes),
+      (bytes) => this.#open(bytes),
+    );
+  }
+
+  #masked(bytes: Buffer): Buffer {
+    if (!this.#needles.some((needle) => bytes.includes(needle))) return bytes;
+    const copy = Buffer.from(bytes);
+    this.#overwrite(copy);
+    return copy;
+  }
+
+  #overwrite(bytes: Buffer): boolean {
+    // All are found before any is overwritten: they overlap.
+    const found: [number, number][] = [];
+    for (const needle of this.#needles)
+      for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1))
+        found.push([at, at + needle.length]);
+    for (const [start, end] of found) bytes.fill(MASK, start, end);
+    return found.length > 0;
+  }
+
+  /** How many bytes at the end may be the beginning of a value that goes on. */
+  #open(bytes: Buffer): number {
+    for (let length = Math.min(this.#longest - 1, bytes.length); length > 0; length--) {
+      const first = bytes[bytes.length - length];
+      for (const needle of this.#needles)
+        if (needle[0] === first && needle.length > length && bytes.subarray(-length).equals(needle.subarray(0, length)))
+          return length;
+    }
+    return 0;
+  }
+}
+
+const EMPTY: Buffer = Buffer.alloc(0);
+
+class Masking implements MaskingStream {
+  readonly #masked: (bytes: Buffer) => Buffer;
+  readonly #open: (bytes: Buffer) => number;
+  /** Already shown, and still perhaps the beginning of a value: the rest of it is not shown. */
+  #shown: Buffer = EMPTY;
+  #held: Buffer = EMPTY;
+
+  constructor(masked: (bytes: Buffer) => Buffer, open: (bytes: Buffer) => number) {
+    this.#masked = masked;
+    this.#open = open;
+  }
+
+  push(chunk: Buffer): Buffer {
+    const before = this.#shown.length;
+    const bytes = before + this.#held.length === 0 ? chunk : Buffer.concat([this.#shown, this.#held, chunk]);
+    const masked = this.#masked(bytes);
+    const safe = masked.length - this.#open(masked);
+    this.#shown = safe < before ? Buffer.from(masked.subarray(safe, before)) : EMPTY;
+    this.#held = Buffer.from(masked.subarray(Math.max(safe, before)));
+    return safe <= before ? EMPTY : masked.subarray(before, safe);
+  }
+
+  flush(): Buffer {
+    if (this.#shown.length + this.#held.length >= MIN_FORM_BYTES) return EMPTY;
+    const rest = this.#held;
+    this.#shown = Buffer.concat([this.#shown, rest]);
+    this.#held = EMPTY;
+    return rest;
+  }
+
+  end(): Buffer {
+    const isTold = this.#shown.length + this.#held.length >= MIN_FORM_BYTES;
+    return isTold ? Buffer.alloc(this.#held.length, MASK) : this.#held;
+  }
+}
+
+/** Bytes as text of one character each. */
+function formsOf(value: string): string[] {
+  const bytes = Buffer.from(value);
+  const raw = bytes.toString("latin1");
+  const hex = bytes.toString("hex");
+  const json = JSON.stringify(value).slice(1, -1);
+  const forms = [
+    raw,
+    hex,
+    hex.toUpperCase(),
+    encodeURIComponent(value),
+    Buffer.from(json).toString("latin1"),
+    json.replaceAll("/", "\\/"),
+  ];
+  // In base64 a text looks different at each of three offsets; what depends on its neighbours is left out.
+  for (const before of [0, 1, 2]) {
+    const padded = Buffer.concat([Buffer.alloc(before), bytes]);
+    const whole = padded.subarray(0, padded.length - (padded.length % 3)).toString("base64");
+    const form = whole.slice(before === 0 ? 0 : before + 1);
+    forms.push(form, form.replaceAll("+", "-").replaceAll("/", "_"));
+  }
+  return forms;
+}

