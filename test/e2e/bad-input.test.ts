@@ -124,7 +124,11 @@ describe("create", () => {
   });
 
   it.each([
-    ["an unknown key", "backend: container\nbogus: 1\n", ['"bogus"', "backend, environment, ttl_seconds, grace_seconds, limits"]],
+    [
+      "an unknown key",
+      "backend: container\nbogus: 1\n",
+      ['"bogus"', "backend, environment, ttl_seconds, grace_seconds, limits"],
+    ],
     ["an unknown key below", "limits:\n  memory: 1\n", ['"memory" in "limits"', "mem_mib"]],
     ["a value of the wrong kind", "ttl_seconds: soon\n", ['"ttl_seconds"']],
     ["broken YAML", "backend: container\nlimits: [\n", ["line 3"]],
