@@ -95,7 +95,7 @@ describe("completion in bash", () => {
     ["cloche ws fi", ["file"]],
     ["cloche workspace file ", ["list", "read", "write"]],
     ["cloche workspace create --seed", ["--seed-path"]],
-    ["cloche workspace create --network-policy ", ["off", "published-ports"]],
+    ["cloche workspace create --network-policy ", ["off", "egress", "published-ports"]],
     ["cloche completion ", ["bash", "zsh", "fish"]],
     ["cloche help workspace exp", ["export"]],
     ["cloche workspace create --seed-path packa", ["compopt -o default"]],

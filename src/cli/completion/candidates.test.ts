@@ -46,7 +46,7 @@ it("offers environments, then where the command goes", async () => {
 it("completes a value that is typed into the same word as its option", async () => {
   expect(await words("ws", "reset", "ws-1", "--snapshot=m")).toEqual(["--snapshot=mid-of-ws-1"]);
   expect(await words("ws", "create", "--network-policy=p")).toEqual(["--network-policy=published-ports"]);
-  expect(await words("ws", "create", "--network-policy=eg")).toEqual([]);
+  expect(await words("ws", "create", "--network-policy=eg")).toEqual(["--network-policy=egress"]);
   expect(await words("ws", "create", "--seed-path=x")).toBe(FILES);
   expect(await words("ws", "create", "--id-only=")).toEqual([]);
   expect(await words("ws", "create", "--nonsense=")).toEqual([]);

@@ -82,6 +82,8 @@ describe("a known value", () => {
       fc.property(
         fc
           .stringMatching(/^[A-Za-z0-9_-]{16,48}$/)
+          // A value that is mostly separators is found in fewer views: see decision 0037.
+          .filter((value) => value.replace(/[-_]/g, "").length >= 12)
           .filter((value) => new Set(value).size >= 8 && /\d/.test(value) && /[a-z]/.test(value)),
         fc.constantFrom(...inner),
         fc.constantFrom(...Object.keys(VIEWS)),
