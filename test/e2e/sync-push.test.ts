@@ -27,7 +27,7 @@ describe("sync push", () => {
       const { stdout } = await at.sdk.execWorkspace(id, { command, timeout_seconds: 60 });
       expect(stdout).toBe(`${digest.digest("hex")}  -\n${FOLDERS * FILES + FOLDERS + 1}\n`);
     });
-  }, 120_000);
+  }, 300_000);
 
   it("and cp copy single files and folders as docker does, both ways and byte for byte", async () => {
     await withInstallation(async (at) => {
