@@ -78,6 +78,7 @@ const OPTION_NAMES: Readonly<Record<string, string>> = {
   clear_labels: "clear-label",
   secrets: "secret",
   published_ports: "publish",
+  allow_hosts: "allow-host",
 };
 
 /** The option of a command line that becomes an argument of the API, without its dashes. */
