@@ -1,5 +1,5 @@
-// Puts the programs that load some hundred small files into few, over what the compiler wrote to the same places. To find and read them is most of such a program's start:
-// see docs/decisions/0010-mcp-start.md. The CLI is none of them: each command loads what it needs.
+// Puts the programs that load many small files into few, over what the compiler wrote to the same places. To find and read them is most of such a program's start:
+// see docs/decisions/0010-mcp-start.md.
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath, URL } from "node:url";
@@ -13,12 +13,18 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const BUNDLES = {
   daemon: ["src/daemon/main.ts", "src/seeds/import-worker.ts", "src/workspaces/shells/render-thread.ts"],
   gate: ["src/gate/main.ts"],
+  cli: ["src/cli/main.ts"],
   mcp: ["src/mcp/stdio.ts", "src/mcp/embedded.ts", "src/mcp/http-main.ts"],
 };
 /** It has a binary for each system in a package of its own, and finds it by its name. */
 const LOADED_BY_NAME = ["libsql"];
 /** The protocol library's validator of a client's answers: nothing here asks a client anything, and it is a third of the code. */
 const VALIDATOR = "@modelcontextprotocol/server/_shims";
+
+/**
+ * Of the CLI: each command has a file of its own, and what several commands load is in one more. `--version` loads the entry alone, and its one import.
+ */
+const COMMON = { name: "common", test: /\/src\/(?!base\/version\.ts)/, minShareCount: 3 };
 
 const nameOf = (source) => basename(source, ".ts");
 
@@ -59,10 +65,16 @@ for (const [folder, sources] of Object.entries(BUNDLES)) {
   const { output: parts } = await bundle.write({
     dir: output,
     format: "esm",
-    // A stack in a log names functions as the source does.
-    minify: { mangle: folder === "mcp", compress: true, codegen: { removeWhitespace: folder === "mcp" } },
+    minify: {
+      compress: true,
+      // A stack in a log names functions as the source does.
+      mangle: folder === "mcp",
+      // Programs that a person or an agent waits for each time.
+      codegen: { removeWhitespace: folder === "mcp" || folder === "cli" },
+    },
     entryFileNames: "[name].js",
     chunkFileNames: "bundled-[name]-[hash].js",
+    ...(folder === "cli" && { codeSplitting: { groups: [COMMON] } }),
   });
   writeLicences(output, parts);
 }

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { packageFile } from "../../base/package-file.ts";
 import { removeTree } from "../../base/remove-tree.ts";
 
 /** The sample's file with the fault, the fault, and what replaces it. */
@@ -24,7 +24,7 @@ export interface DemoSample extends AsyncDisposable {
 export async function copySample(): Promise<DemoSample> {
   const folder = await mkdtemp(join(tmpdir(), "cloche-demo-"));
   const path = join(folder, "demo-project");
-  await cp(fileURLToPath(new URL("../../../examples/demo-project", import.meta.url)), path, { recursive: true });
+  await cp(packageFile("examples/demo-project"), path, { recursive: true });
   return {
     path,
     unchanged: async () => (await readFile(join(path, FAULT.file), "utf8")).includes(FAULT.wrong),
