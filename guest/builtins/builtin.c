@@ -15,10 +15,10 @@ static const struct {
   int arguments;
   uint64_t (*run)(char *const *arguments);
 } builtins[] = {
-    {"stat", 2, builtin_stat},         {"list", 4, builtin_list},   {"read", 4, builtin_read},
-    {"write", 3, builtin_write},       {"mkdir", 3, builtin_mkdir}, {"remove", 3, builtin_remove},
-    {"tree-out", 2, builtin_tree_out}, {"tree-in", 2, builtin_tree_in}, {"changes", 2, builtin_changes},
-    {"layer-out", 0, builtin_layer_out},
+    {"stat", 2, builtin_stat},           {"list", 4, builtin_list},         {"read", 4, builtin_read},
+    {"read-many", 1, builtin_read_many}, {"write", 3, builtin_write},       {"mkdir", 3, builtin_mkdir},
+    {"remove", 3, builtin_remove},       {"tree-out", 2, builtin_tree_out}, {"tree-in", 2, builtin_tree_in},
+    {"changes", 2, builtin_changes},     {"layer-out", 0, builtin_layer_out},
 };
 
 bool builtin_reads_closed(const char *name) { return strcmp(name, "layer-out") == 0; }
@@ -51,11 +51,23 @@ const struct root *argument_root(const char *text) {
   return root;
 }
 
+static bool is_state(const char *root, size_t *layers) {
+  static const char prefix[] = "layers:";
+  if (strncmp(root, prefix, sizeof prefix - 1) != 0) return false;
+  uint64_t count = argument_number(root + sizeof prefix - 1);
+  *layers = count > MAX_LAYERS ? MAX_LAYERS + 1 : (size_t)count;
+  return true;
+}
+
 struct place argument_place(const char *root, const char *path, unsigned flags) {
-  static const char layers[] = "layers:";
-  if (strncmp(root, layers, sizeof layers - 1) != 0) return resolve(argument_root(root), path, flags);
-  uint64_t count = argument_number(root + sizeof layers - 1);
-  return view_place(count > MAX_LAYERS ? MAX_LAYERS + 1 : (size_t)count, path);
+  size_t layers;
+  return is_state(root, &layers) ? view_place(layers, path) : resolve(argument_root(root), path, flags);
+}
+
+void argument_view(const char *root, struct view *view) {
+  size_t layers;
+  if (is_state(root, &layers)) view_open(view, layers);
+  else *view = (struct view){.folders = {argument_root(root)->fd}, .count = 1};
 }
 
 const struct root *argument_writable_root(const char *text) {

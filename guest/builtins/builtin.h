@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "builtins/resolve.h"
+#include "builtins/view.h"
 #include "init/roots.h"
 
 /* argv[0] is the builtin's name. Returns the exit code. */
@@ -17,6 +18,7 @@ bool builtin_reads_closed(const char *name);
 uint64_t builtin_stat(char *const *arguments);
 uint64_t builtin_list(char *const *arguments);
 uint64_t builtin_read(char *const *arguments);
+uint64_t builtin_read_many(char *const *arguments);
 uint64_t builtin_write(char *const *arguments);
 uint64_t builtin_mkdir(char *const *arguments);
 uint64_t builtin_remove(char *const *arguments);
@@ -29,6 +31,8 @@ uint64_t builtin_layer_out(char *const *arguments);
 const struct root *argument_root(const char *text);
 /* A path below a root, or below an earlier state of /workspace, which `layers:N` names: there no link is followed. */
 struct place argument_place(const char *root, const char *path, unsigned flags);
+/* The top of a root, or of such a state. */
+void argument_view(const char *root, struct view *view);
 const struct root *argument_writable_root(const char *text);
 uint64_t argument_number(const char *text);
 unsigned argument_mode(const char *text);

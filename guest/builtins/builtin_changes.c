@@ -164,7 +164,10 @@ static struct level *enter(const struct level *above, const char *name) {
   if (!take_descriptors(descriptors_for(above))) return NULL;
   struct level *below = need(calloc(1, sizeof *below));
   below->merged = folder_now(above->merged, name, &closed);
-  closed = !view_enter(&above->base, name, &below->base) || closed;
+  if (!view_enter(&above->base, name, &below->base)) {
+    if (errno != EACCES) give_up_on("Cannot read the folder", trail.path);
+    closed = true;
+  }
   below->seed = above->seed < 0 ? -1 : try_folder(above->seed, name);
   if (!closed) descend(above, name, below);
   if (!closed) return below;

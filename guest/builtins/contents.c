@@ -41,18 +41,24 @@ static ssize_t read_chunk(int file, uint8_t *bytes, size_t count, uint64_t offse
   return (ssize_t)have;
 }
 
-uint64_t contents_send(int file, uint64_t offset, uint64_t length, const char *path) {
+bool contents_stream(int file, uint64_t offset, uint64_t length, uint64_t *sent) {
   static uint8_t bytes[CHUNK_BYTES];
-  uint64_t sent = 0;
-  if (offset > INT64_MAX) return 0;
-  while (sent < length) {
-    size_t wanted = length - sent < sizeof bytes ? (size_t)(length - sent) : sizeof bytes;
-    ssize_t count = read_chunk(file, bytes, wanted, offset + sent);
-    if (count < 0) give_up_on("Cannot read", path);
+  if (offset > INT64_MAX) return true;
+  for (uint64_t done = 0; done < length;) {
+    size_t wanted = length - done < sizeof bytes ? (size_t)(length - done) : sizeof bytes;
+    ssize_t count = read_chunk(file, bytes, wanted, offset + done);
+    if (count < 0) return false;
     if (count > 0) record_bytes(bytes, (size_t)count);
-    sent += (uint64_t)count;
+    done += (uint64_t)count;
+    *sent += (uint64_t)count;
     if ((size_t)count < wanted) break;
   }
+  return true;
+}
+
+uint64_t contents_send(int file, uint64_t offset, uint64_t length, const char *path) {
+  uint64_t sent = 0;
+  if (!contents_stream(file, offset, length, &sent)) give_up_on("Cannot read", path);
   return sent;
 }
 

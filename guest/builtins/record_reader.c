@@ -89,12 +89,20 @@ uint64_t next_number(void) {
   return read_u64(&r);
 }
 
-void next_text(char text[PATH_MAX]) {
+bool next_short_text(char text[PATH_MAX]) {
   uint32_t length = next_length();
-  if (length >= PATH_MAX) give_up(ENAMETOOLONG, "A path in the records is too long");
+  if (length >= PATH_MAX) {
+    for (uint32_t left = length; left > 0;) left -= (uint32_t)next_bytes(text, left < PATH_MAX ? left : PATH_MAX);
+    return false;
+  }
   next_exactly(text, length);
   text[length] = 0;
   if (strlen(text) != length) give_up(EINVAL, "A path in the records holds a NUL");
+  return true;
+}
+
+void next_text(char text[PATH_MAX]) {
+  if (!next_short_text(text)) give_up(ENAMETOOLONG, "A path in the records is too long");
 }
 
 /* Also of a time before 1970: nanoseconds count forward from a second. */

@@ -3,6 +3,7 @@
 #define CLOCHE_RECORD_READER_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -23,6 +24,8 @@ uint32_t next_length(void);
 size_t next_bytes(void *bytes, size_t limit);
 uint64_t next_number(void);
 void next_text(char text[PATH_MAX]);
+/* The same, but false for one that is too long, which is passed over. */
+bool next_short_text(char text[PATH_MAX]);
 /* From now on TERM, HUP and INT make the reader give up while it waits, and come at no other time. */
 void reader_heed_signals(void);
 

@@ -95,6 +95,12 @@ void record_bytes(const void *bytes, size_t count) {
 
 void record_file_end(void) { out("Z", 1); }
 
+void record_unreadable(int error) {
+  uint8_t head[5];
+  put_u32(put_u8(head, 'U'), (uint32_t)error);
+  out(head, sizeof head);
+}
+
 void record_progress(void) {
   static int64_t last_ms;
   struct timespec now;

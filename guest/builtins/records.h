@@ -14,6 +14,8 @@ uint64_t size_of(const struct stat *st);
 void record_entry(const struct stat *st, const char *path, const char *link_target);
 void record_bytes(const void *bytes, size_t count);
 void record_file_end(void);
+/* One of many files cannot be read, or not to its end; the others go on. */
+void record_unreadable(int error);
 /* To be called now and then by long work between two records: tells the host, if a while has gone by, that it goes on. */
 void record_progress(void);
 /* Either side may be NULL: not there. */

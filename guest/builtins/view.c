@@ -29,14 +29,22 @@ void view_open(struct view *view, size_t layers) {
   view->folders[view->count++] = argument_root("baseline")->fd;
 }
 
-bool view_look(const struct view *view, const char *name, struct stat *st, int *folder) {
+bool view_find(const struct view *view, const char *name, struct stat *st, int *folder) {
   for (size_t i = 0; i < view->count; i++) {
     if (fstatat(view->folders[i], name, st, AT_SYMLINK_NOFOLLOW) == 0) {
       *folder = view->folders[i];
+      errno = ENOENT;
       return !is_whiteout(st);
     }
-    if (errno != ENOENT && errno != ENOTDIR) give_up_on("Cannot look at", name);
+    if (errno != ENOENT && errno != ENOTDIR) return false;
   }
+  errno = ENOENT;
+  return false;
+}
+
+bool view_look(const struct view *view, const char *name, struct stat *st, int *folder) {
+  if (view_find(view, name, st, folder)) return true;
+  if (errno != ENOENT) give_up_on("Cannot look at", name);
   return false;
 }
 
@@ -47,8 +55,7 @@ bool view_enter(const struct view *view, const char *name, struct view *below) {
     if (fstatat(view->folders[i], name, &st, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (!S_ISDIR(st.st_mode)) return true;
     int folder = openat(view->folders[i], name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (folder < 0 && errno == EACCES) return false;
-    if (folder < 0) give_up_on("Cannot read the folder", name);
+    if (folder < 0) return false;
     below->folders[below->count++] = folder;
     if (is_opaque(folder)) return true;
   }
@@ -85,7 +92,7 @@ struct place view_place(size_t layers, const char *path) {
     place.name[length] = 0;
     if (!path[length]) break;
     struct view below;
-    if (!view_enter(&at, place.name, &below)) give_up(EACCES, "A folder of \"%s\" is closed", path);
+    if (!view_enter(&at, place.name, &below)) give_up_on("Cannot read a folder of", path);
     if (!is_top) view_leave(&at);
     at = below;
     path += length + 1;

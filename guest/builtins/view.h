@@ -21,9 +21,11 @@ struct view {
 
 /* The top. `layers` of them are looked through; gives up when there are not as many. Not to be left. */
 void view_open(struct view *view, size_t layers);
-/* What has the name, and the folder of a layer that it is in. Gives up on errors. */
+/* What has the name, and the folder of a layer that it is in. False with errno, which is ENOENT when nothing has it. */
+bool view_find(const struct view *view, const char *name, struct stat *st, int *folder);
+/* The same, and gives up on errors. */
 bool view_look(const struct view *view, const char *name, struct stat *st, int *folder);
-/* False when a layer's folder is closed to the user. To be left in any case. */
+/* False with errno when a layer's folder cannot be opened: EACCES when it is closed to the user. To be left in any case. */
 bool view_enter(const struct view *view, const char *name, struct view *below);
 void view_leave(const struct view *view);
 /* Every name that a layer has there, once, sorted; some may be of what is gone. False with errno. */

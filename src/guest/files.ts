@@ -2,16 +2,18 @@ import { jsonBytes } from "../base/json-bytes.ts";
 import { failure } from "../model/error-codes.ts";
 import { runBuiltin, type BuiltinCall, type ContentRecord } from "./builtin.ts";
 import type { GuestClient } from "./client.ts";
+import { decodeMany, encodeMany, type FileFound, type FileWanted } from "./many-files.ts";
 import { protocolError } from "./protocol-error.ts";
 import { type ChangesManner, encodeChangesAsked, encodeDone, type FileChange, type GuestEntry } from "./records.ts";
 import { decodeTree, encodeTree, type TreeChange, type TreeItem } from "./tree.ts";
 
+export type { FileFound, FileWanted } from "./many-files.ts";
 export type { FileChange, GuestEntry } from "./records.ts";
 export { createTreeItem, type TreeChange, type TreeItem, type TreeItemInput, type TreeRemoval } from "./tree.ts";
 
 /**
  * `baseline` is what the workspace was at the start, `upper` its writable layer, both read-only; `system` is `/`. `layers:N` is the baseline with the first
- * N layers over it, for `stat` and `read`.
+ * N layers over it, for `stat`, `read` and `readMany`.
  */
 export type GuestRoot = "workspace" | "baseline" | "upper" | "system" | `layers:${number}`;
 /** Relative to the root, empty for the root itself; bytes for a name that is not UTF-8. */
@@ -105,6 +107,23 @@ export class GuestFiles {
       }
       return { entry, content: Buffer.concat(parts, size), truncated: (call.offset ?? 0) + size < entry.size };
     });
+  }
+
+  /** What many paths hold, in their order, in one call. No link is followed; what cannot be read is told, and the rest goes on. */
+  readMany(
+    root: GuestRoot,
+    wanted: readonly FileWanted[],
+    call: FileCall = {},
+  ): AsyncGenerator<FileFound, void, undefined> {
+    const shownPath = call.shownPath ?? "/workspace";
+    const records = this.#run(
+      "read",
+      shownPath,
+      ["read-many", root],
+      { ...call, shownPath },
+      { input: encodeMany(wanted) },
+    );
+    return decodeMany(records, wanted);
   }
 
   /** Replaces the file at once when all content has come; makes parents. Gives the bytes written. */

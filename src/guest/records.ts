@@ -40,6 +40,8 @@ export type GuestRecord =
   /** A piece of content, a view; one BYTES record may come as several. */
   | { readonly kind: "bytes"; readonly data: Buffer }
   | { readonly kind: "file-end" }
+  /** Of one of many files; the next ones follow. */
+  | { readonly kind: "unreadable"; readonly errno: number }
   | { readonly kind: "change"; readonly change: FileChange }
   | { readonly kind: "error"; readonly errno: number; readonly message: string }
   | { readonly kind: "done"; readonly bytes: number };
@@ -58,6 +60,8 @@ const KIND = {
   DONE: 0x2e,
   REMOVE: 0x52,
   PROGRESS: 0x50,
+  UNREADABLE: 0x55,
+  WANTED: 0x47,
 } as const;
 const NONE = 0x2d;
 const TYPES = new Map<number, EntryType>([
@@ -133,6 +137,9 @@ export class RecordDecoder {
       case KIND.FILE_END:
         yield { kind: "file-end" };
         break;
+      case KIND.UNREADABLE:
+        yield { kind: "unreadable", errno: reader.u32() };
+        break;
       case KIND.PROGRESS:
         break;
       case KIND.CHANGE:
@@ -159,6 +166,7 @@ function recordBytes(bytes: Buffer): number {
     case KIND.PROGRESS:
       return 1;
     case KIND.BYTES:
+    case KIND.UNREADABLE:
       return 5;
     case KIND.DONE:
       return 9;
@@ -272,6 +280,16 @@ export function encodeChangesAsked(manner: ChangesManner, pathBytes: Buffer): Bu
   record[0] = MANNERS[manner];
   record.writeUInt32LE(pathBytes.length, 1);
   pathBytes.copy(record, 5);
+  return record;
+}
+
+/** Only on the way in: a file that is to be read, and the most that is wanted of it. */
+export function encodeWanted(pathBytes: Buffer, maxBytes: number): Buffer {
+  const record = Buffer.allocUnsafe(13 + pathBytes.length);
+  record[0] = KIND.WANTED;
+  record.writeBigUInt64LE(BigInt(maxBytes), 1);
+  record.writeUInt32LE(pathBytes.length, 9);
+  pathBytes.copy(record, 13);
   return record;
 }
 

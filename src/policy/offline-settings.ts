@@ -1,5 +1,4 @@
-import type { NetworkPolicy } from "../model/names.ts";
-import { hasEgress } from "./network-policies.ts";
+import { EGRESS_ENVIRONMENT } from "../model/egress-environment.ts";
 
 /**
  * Without a network, a tool that tries again only keeps people waiting: `npm install` takes more than a minute for each package before it says what
@@ -20,6 +19,6 @@ const TRY_ONCE: Readonly<Record<string, string>> = {
   BUNDLE_RETRY: "0",
 };
 
-/** The variables that every command of a workspace gets because of its network policy; the caller's own come after them and win. */
-export const networkSettings = (policy: NetworkPolicy): Readonly<Record<string, string>> =>
-  hasEgress(policy) ? {} : TRY_ONCE;
+/** The variables that every command of a workspace gets because it has a way out, or none; the caller's own come after them and win. */
+export const networkSettings = (hasEgress: boolean): Readonly<Record<string, string>> =>
+  hasEgress ? EGRESS_ENVIRONMENT : TRY_ONCE;

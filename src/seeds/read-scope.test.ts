@@ -10,7 +10,7 @@ import type { ReadScope } from "../model/read-scope.ts";
 import { copyScan } from "./copy-scan.ts";
 import { createSeeds } from "./create-seeds.ts";
 import { runSeedImport, type ImportRunner } from "./run-import.ts";
-import { noneIgnored } from "./scan.ts";
+import { emptyScan } from "./scan.ts";
 import { ScannedEntries } from "./scanned-entries.ts";
 import { SeedCache } from "./seed-cache.ts";
 import { SourceChanged } from "./seed-errors.ts";
@@ -139,11 +139,11 @@ describe("G-23: what may be read of a folder", () => {
     entries.add("b", "key", fs.lstatSync(join(project, "b/key")));
     const owner = { kind: "test", uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
     const copy = () =>
-      copyScan(
-        { root: project, entries, repositories: [], ignoring: [], leftOut: [], ignored: noneIgnored(), head: null },
-        new SeedCache(join(base, "cache"), owner).begin().tree,
-        { progress: () => undefined, aborted: () => false, signal: new AbortController().signal },
-      );
+      copyScan({ ...emptyScan(project), entries }, new SeedCache(join(base, "cache"), owner).begin().tree, {
+        progress: () => undefined,
+        aborted: () => false,
+        signal: new AbortController().signal,
+      });
     expect(copy).toThrow(SourceChanged);
   });
 });

@@ -1,24 +1,14 @@
-import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { failure } from "../model/error-codes.ts";
-import { joined, parentOf, shown, toBytePath, toFs, type BytePath } from "./byte-path.ts";
-import { FolderScanner, kindOf, noneIgnored, type Scan } from "./scan.ts";
-import { ScannedEntries } from "./scanned-entries.ts";
-import { SourceChanged, sourceFailure } from "./seed-errors.ts";
+import { joined, parentOf, shown, toBytePath, type BytePath } from "./byte-path.ts";
+import { emptyScan, FolderScanner, kindOf, realPath, type Scan } from "./scan.ts";
+import { SourceChanged } from "./seed-errors.ts";
 
 /** One file, or one link as itself, and where it really is. The file behind a link has its own name in the scan. */
 export function scanSingle(path: string, isLink: boolean): { readonly scan: Scan; readonly real: BytePath } {
   const real = isLink ? ownPlace(path) : realPath(toBytePath(path));
   const [root, name] = [parentOf(real) || "/", real.slice(real.lastIndexOf("/") + 1)];
-  const scan: Scan = {
-    root,
-    entries: new ScannedEntries(),
-    repositories: [],
-    ignoring: [],
-    leftOut: [],
-    ignored: noneIgnored(),
-    head: null,
-  };
+  const scan = emptyScan(root);
   const scanner = new FolderScanner(scan, "");
   const stat = scanner.look(name);
   if (stat === undefined) throw new SourceChanged(real);
@@ -33,12 +23,4 @@ export function scanSingle(path: string, isLink: boolean): { readonly scan: Scan
 function ownPlace(path: string): BytePath {
   const bytes = toBytePath(path);
   return joined(realPath(toBytePath(join(path, ".."))), bytes.slice(bytes.lastIndexOf("/") + 1));
-}
-
-function realPath(path: BytePath): BytePath {
-  try {
-    return toBytePath(realpathSync(toFs(path), { encoding: "buffer" }));
-  } catch (error) {
-    throw sourceFailure(path, error);
-  }
 }

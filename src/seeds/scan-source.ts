@@ -1,14 +1,11 @@
-import { realpathSync } from "node:fs";
-import { joined, shown, toBytePath, toFs, type BytePath } from "./byte-path.ts";
+import { joined, shown, type BytePath } from "./byte-path.ts";
 import { isIgnored } from "./git-here.ts";
 import { findRepository, findRepositoryAt, type GitRepository } from "./git-repository.ts";
 import { IncludedPaths } from "./included-paths.ts";
 import type { JobControl } from "./job-control.ts";
 import { scanDirectory } from "./scan-directory.ts";
 import { scanRepository } from "./scan-repository.ts";
-import { noneIgnored, type Scan } from "./scan.ts";
-import { ScannedEntries } from "./scanned-entries.ts";
-import { sourceFailure } from "./seed-errors.ts";
+import { emptyScan, realPath, type Scan } from "./scan.ts";
 import { outsideScope } from "./seed-source.ts";
 
 export interface SourceScanOptions {
@@ -26,18 +23,10 @@ export async function scanSource(
   seedPath: BytePath,
   { control, hidden, exact = false, included = new IncludedPaths([]) }: SourceScanOptions,
 ): Promise<Scan> {
-  const root = realFolder(seedPath);
+  const root = realPath(seedPath);
   // SECURITY: who may read below a folder gets nothing that a link there leads to (G-23)
   if (exact && root !== seedPath) throw outsideScope(shown(seedPath), shown(root));
-  const scan: Scan = {
-    root,
-    entries: new ScannedEntries(),
-    repositories: [],
-    ignoring: [],
-    leftOut: [],
-    ignored: noneIgnored(),
-    head: null,
-  };
+  const scan = emptyScan(root);
   const excluded = new Set(hidden.flatMap((path) => [path, realOr(path)]));
 
   const inner = async (path: BytePath): Promise<boolean> => {
@@ -59,17 +48,9 @@ async function repositoryOf(root: BytePath, control: JobControl): Promise<GitRep
   return repository !== undefined && (await isIgnored(root, repository, control.signal)) ? undefined : repository;
 }
 
-function realFolder(path: BytePath): BytePath {
-  try {
-    return toBytePath(realpathSync(toFs(path), { encoding: "buffer" }));
-  } catch (error) {
-    throw sourceFailure(path, error);
-  }
-}
-
 function realOr(path: BytePath): BytePath {
   try {
-    return realFolder(path);
+    return realPath(path);
   } catch {
     return path; // not made yet
   }

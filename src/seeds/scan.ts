@@ -1,7 +1,7 @@
-import { constants, lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import { constants, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import type { IgnoreRepository } from "../policy/ignore-rules.ts";
-import { isPlain, joined, toFs, type BytePath } from "./byte-path.ts";
-import type { ScannedEntries } from "./scanned-entries.ts";
+import { isPlain, joined, toBytePath, toFs, type BytePath } from "./byte-path.ts";
+import { ScannedEntries } from "./scanned-entries.ts";
 import { sourceFailure } from "./seed-errors.ts";
 
 /** A git repository in the source whose `.git` becomes part of the seed. */
@@ -31,7 +31,7 @@ export interface IgnoredFound {
   readonly takenSecrets: BytePath[];
 }
 
-export const noneIgnored = (): IgnoredFound => ({
+const noneIgnored = (): IgnoredFound => ({
   left: [],
   leftSecrets: [],
   taken: { files: 0, bytes: 0 },
@@ -50,6 +50,26 @@ export interface Scan {
   readonly ignored: IgnoredFound;
   /** The commit that is checked out at the root. */
   head: string | null;
+}
+
+/** A scan that has found nothing yet. */
+export const emptyScan = (root: BytePath): Scan => ({
+  root,
+  entries: new ScannedEntries(),
+  repositories: [],
+  ignoring: [],
+  leftOut: [],
+  ignored: noneIgnored(),
+  head: null,
+});
+
+/** Where a path of the source really is. */
+export function realPath(path: BytePath): BytePath {
+  try {
+    return toBytePath(realpathSync(toFs(path), { encoding: "buffer" }));
+  } catch (error) {
+    throw sourceFailure(path, error);
+  }
 }
 
 const { S_IFMT, S_IFREG, S_IFDIR, S_IFLNK } = constants;

@@ -5,7 +5,7 @@ import type { GuestClient } from "../guest/client.ts";
 import { GuestFiles } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult } from "../model/exec.ts";
-import { AGENT, type ExecutionMode, type NetworkPolicy } from "../model/names.ts";
+import { AGENT, type ExecutionMode } from "../model/names.ts";
 import type { RunningCommand } from "./running-command.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -28,10 +28,9 @@ export interface LiveOptions {
   readonly wall: Wall;
   readonly executionMode: ExecutionMode;
   readonly limits: WallLimits;
-  readonly networkPolicy: NetworkPolicy;
+  /** Whether its commands have a way out. */
+  readonly hasEgress: boolean;
   readonly secrets: Secrets;
-  /** What each of its commands gets beside what all get. */
-  readonly variables?: Readonly<Record<string, string>>;
   /** Called once when the sandbox ends by itself. */
   readonly onLost: (reason: string) => void;
 }
@@ -42,9 +41,8 @@ export class LiveWorkspace {
   readonly wall: Wall;
   readonly executionMode: ExecutionMode;
   readonly limits: WallLimits;
-  readonly networkPolicy: NetworkPolicy;
+  readonly hasEgress: boolean;
   readonly secrets: Secrets;
-  readonly variables: Readonly<Record<string, string>>;
   readonly commands = new Map<number, RunningCommand>();
   readonly adopted = new Map<number, AdoptedCommand>();
   /** What its commands have printed, as far as it is kept. */
@@ -59,9 +57,8 @@ export class LiveWorkspace {
     this.wall = options.wall;
     this.executionMode = options.executionMode;
     this.limits = options.limits;
-    this.networkPolicy = options.networkPolicy;
+    this.hasEgress = options.hasEgress;
     this.secrets = options.secrets;
-    this.variables = options.variables ?? {};
     this.#onLost = options.onLost;
   }
 

@@ -2,9 +2,9 @@ import type { Wall } from "../contracts/backend.ts";
 import type { StoredSecret, StoredWorkspace } from "../contracts/store.ts";
 import { adoptCommands } from "./adopt-commands.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { egressVariables } from "./egress-door.ts";
 import { executionModeOf } from "./execution-mode.ts";
-import { LiveWorkspace } from "./live-workspace.ts";
+import { liveWorkspaceOf } from "./live-workspace-of.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
 import { ChangedSecret, recoverSecrets } from "./sandbox-secrets.ts";
 import { NO_SECRETS } from "./secrets.ts";
 
@@ -17,7 +17,6 @@ export async function adoptWorkspace(
   /** Services and shells. */
   alsoAdopt: (live: LiveWorkspace) => Promise<unknown>,
 ): Promise<LiveWorkspace> {
-  const { workspaceId, limits, networkPolicy } = stored;
   // SECURITY: nothing is taken out of a sandbox before its secrets are known, so that they can be redacted (G-17).
   const executionMode = executionModeOf(deps, stored.backend);
   const mayLack = ({ absent }: StoredSecret) => absent === true;
@@ -31,19 +30,7 @@ export async function adoptWorkspace(
       throw error;
     },
   );
-  // SECURITY: also of a sandbox that an earlier daemon gave them to (G-29)
-  deps.events.conceal(workspaceId, secrets.redactor);
-  const variables = egressVariables(stored.doors);
-  const live = new LiveWorkspace({
-    workspaceId,
-    wall,
-    executionMode,
-    limits,
-    networkPolicy,
-    secrets,
-    variables,
-    onLost,
-  });
+  const live = liveWorkspaceOf(deps, stored, { wall, executionMode, secrets, onLost });
   await takeUpSession(deps, live, alsoAdopt);
   return live;
 }

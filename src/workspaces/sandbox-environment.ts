@@ -2,10 +2,9 @@ import { commandEnvironment } from "../model/command-environment.ts";
 import { networkSettings } from "../policy/offline-settings.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 
-/** The environment of whatever is started in a workspace: that of every command, then what its network policy and its doors ask for, then the caller's own. */
+/** The environment of whatever is started in a workspace: that of every command, then what its way out or the lack of one asks for, then the caller's own. */
 export const sandboxEnvironment = (
-  live: Pick<LiveWorkspace, "networkPolicy" | "variables">,
+  live: Pick<LiveWorkspace, "hasEgress">,
   own: Readonly<Record<string, string>> | undefined,
   hasTerminal: boolean,
-): Record<string, string> =>
-  commandEnvironment({ ...networkSettings(live.networkPolicy), ...live.variables, ...own }, hasTerminal);
+): Record<string, string> => commandEnvironment({ ...networkSettings(live.hasEgress), ...own }, hasTerminal);

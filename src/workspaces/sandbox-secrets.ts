@@ -37,14 +37,21 @@ export interface SecretsSource {
  * what was put there: its commands may print the real value, and nobody would know it.
  */
 export async function recoverSecrets(
-  { workspaceId, limits, networkPolicy, secrets }: StoredWorkspace,
+  { workspaceId, limits, secrets }: StoredWorkspace,
   { wall, executionMode, known, mayLack }: SecretsSource,
 ): Promise<Secrets> {
   const missing = secrets.filter(({ name }) => !known.values.has(name));
   if (missing.length === 0) return known;
   const onLost = () => undefined;
-  const part = { workspaceId, wall, executionMode, limits, networkPolicy };
-  const bare = new LiveWorkspace({ ...part, secrets: known, onLost });
+  const bare = new LiveWorkspace({
+    workspaceId,
+    wall,
+    executionMode,
+    limits,
+    hasEgress: false,
+    secrets: known,
+    onLost,
+  });
   try {
     const files = await rootFiles(bare);
     const values = new Map(known.values);

@@ -11,8 +11,8 @@ import { failure } from "../model/error-codes.ts";
 import { AGENT, type ExecutionMode } from "../model/names.ts";
 import type { ReportProgress } from "../model/progress.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { egressVariables } from "./egress-door.ts";
-import { LiveWorkspace } from "./live-workspace.ts";
+import { liveWorkspaceOf } from "./live-workspace-of.ts";
+import type { LiveWorkspace } from "./live-workspace.ts";
 import { provisionSecrets, recoverSecrets } from "./sandbox-secrets.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -53,27 +53,13 @@ export async function startSandbox(
   };
   const backend = getBackend(deps, stored.backend);
   const wall = await backend.start(spec, context.signal);
-  const { workspaceId, limits, networkPolicy } = stored;
   const { executionMode } = backend;
   const secrets = await secretsFor(stored, context.secrets, {
     isLive: spec.machine !== undefined,
     wall,
     executionMode,
   });
-  // SECURITY: before anything can happen in it that is told (G-29)
-  deps.events.conceal(workspaceId, secrets.redactor);
-  const { onLost } = context;
-  const variables = egressVariables(stored.doors);
-  const live = new LiveWorkspace({
-    workspaceId,
-    wall,
-    executionMode,
-    limits,
-    networkPolicy,
-    secrets,
-    variables,
-    onLost,
-  });
+  const live = liveWorkspaceOf(deps, stored, { wall, executionMode, secrets, onLost: context.onLost });
   try {
     await provisionSecrets(live);
     rememberAbsent(deps, stored, secrets);

@@ -132,6 +132,23 @@ describe("a workspace with network policy egress", () => {
     expect((await run(`${CURL} https://${LISTED}/much | wc -c`)).out.trim()).toBe("20000000");
   });
 
+  it("is had by egress+published-ports with hosts too, and by none without", async () => {
+    const variables = async (more: object) => {
+      const made = {
+        backend: "container",
+        environment: "host",
+        network_policy: "egress+published-ports",
+        ...more,
+      } as const;
+      const { workspace_id } = await at.sdk.createWorkspace(made);
+      const { stdout } = await at.sdk.execWorkspace(workspace_id, { command: "env" });
+      await at.sdk.deleteWorkspace(workspace_id);
+      return ["https_proxy=", "npm_config_fetch_retries="].filter((name) => stdout.includes(`\n${name}`));
+    };
+    expect(await variables({ allow_hosts: [LISTED] })).toEqual(["https_proxy="]);
+    expect(await variables({})).toEqual(["npm_config_fetch_retries="]);
+  });
+
   it("is refused without hosts, and hosts without it", async () => {
     const create = (more: object) => at.sdk.createWorkspace({ backend: "container", environment: "host", ...more });
     await expect(create({ network_policy: "egress" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });

@@ -1,4 +1,5 @@
 import { chownSync, lstatSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { GuestClient } from "../../src/guest/client.ts";
@@ -23,6 +24,62 @@ const code = (value: string) => ({ code: value });
 async function* pieces(...parts: (string | Buffer)[]): AsyncGenerator<Buffer> {
   for (const part of parts) yield await Promise.resolve(Buffer.from(part));
 }
+
+describe("readMany", () => {
+  const read = async (paths: readonly (string | Buffer)[], maxBytes = 100) => {
+    const told: string[] = [];
+    const wanted = paths.map((path) => ({ path, maxBytes }));
+    for await (const found of files.readMany("workspace", wanted)) {
+      if (!("content" in found)) told.push(constants.errno.ENOENT === found.errno ? "none" : `errno ${found.errno}`);
+      else told.push(`${found.entry.type} ${found.entry.linkTarget ?? found.content.toString()}`);
+    }
+    return told;
+  };
+
+  it("tells what each path holds, in their order, and cuts what is longer than asked for", async () => {
+    await files.write("workspace", "many/a/one", Buffer.from("1"));
+    await files.write("workspace", "many/a/two", Buffer.from("22"));
+    await files.write("workspace", Buffer.from("many/\xff\xfe", "latin1"), Buffer.from("bytes"));
+    const paths = ["many/a/two", "many/b/none", "many/a/one", "many", Buffer.from("many/\xff\xfe", "latin1"), "none"];
+    expect(await read(paths)).toEqual(["file 22", "none", "file 1", "directory ", "file bytes", "none"]);
+    expect(await read(["many/a/two"], 1)).toEqual(["file 2"]);
+    expect(await read([])).toEqual([]);
+  });
+
+  it("G-11: follows no link, leaves no root, and goes on after what cannot be read", async () => {
+    await files.write("workspace", "many/last", Buffer.from("last"));
+    symlinkSync("/etc", inWorkspace("many/out"));
+    symlinkSync("last", inWorkspace("many/in"));
+    writeFileSync(inWorkspace("many/closed"), "root's", { mode: 0o600 });
+    const paths = [
+      "../x",
+      "many/../many/last",
+      "/many/last",
+      "many//last",
+      "",
+      "many/out/passwd",
+      "many/out",
+      "many/in",
+    ];
+    const long = `${"d/".repeat(3000)}f`;
+    expect(await read([...paths, "many/closed", long, "many/last"])).toEqual([
+      ...Array<string>(5).fill(`errno ${constants.errno.EINVAL}`),
+      "none",
+      "symlink /etc",
+      "symlink last",
+      `errno ${constants.errno.EACCES}`,
+      `errno ${constants.errno.ENAMETOOLONG}`,
+      "file last",
+    ]);
+  });
+
+  it("reads thousands of files in one call", async () => {
+    mkdirSync(inWorkspace("thousands"));
+    const names = Array.from({ length: 3000 }, (_, index) => `thousands/${index}`);
+    for (const name of names) writeFileSync(inWorkspace(name), name.repeat(50), { mode: 0o644 });
+    expect(await read(names, 10_000)).toEqual(names.map((name) => `file ${name.repeat(50)}`));
+  });
+});
 
 describe("write and read", () => {
   it("carry a file with its mode, as the user", async () => {

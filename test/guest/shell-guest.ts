@@ -66,7 +66,7 @@ export class ShellGuest implements AsyncDisposable {
       wall: wall as Wall,
       executionMode: "guest_socket",
       limits: { vcpuCount: 1, memMib: 1024, pids: 4096, diskMib: undefined },
-      networkPolicy: "off",
+      hasEgress: false,
       secrets: new Secrets(new Map(Object.entries(secrets))),
       onLost: () => undefined,
     });

@@ -62,7 +62,7 @@ describeWalls("G-01 files of the host", "g01", (box) => {
     expect(stdout.split("\n").filter((name) => name && name !== "_")).toEqual(
       [
         ...["HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "USER"],
-        ...Object.keys(networkSettings("off")),
+        ...Object.keys(networkSettings(false)),
       ].toSorted(),
     );
   });

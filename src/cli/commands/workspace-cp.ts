@@ -4,6 +4,7 @@ import { type CopyPlan, hostPlace, planCopy } from "../arguments/copy-ends.ts";
 import { INCLUDE_OPTIONS, includeInput } from "../arguments/include-options.ts";
 import type { Context } from "../command.ts";
 import { escapeName } from "../output/escape.ts";
+import { printExported } from "../results/exported.ts";
 import { noteLeftOut } from "../results/left-out-notes.ts";
 
 const OPTIONS = { overwrite: OVERWRITE, links: LINKS, ...INCLUDE_OPTIONS } as const;
@@ -54,13 +55,6 @@ async function copyOut(context: Context<typeof OPTIONS>, plan: CopyPlan & { way:
     links,
     overwrite: overwrite || place.isFilled || undefined,
   });
-  await context.print(
-    exported,
-    () =>
-      `Wrote the ${exported.artifact_type} ${escapeName(exported.workspace_path)} to ${escapeName(exported.output_path)}`,
-  );
-  const { skipped_links: skipped } = exported;
-  if (skipped > 0 && !context.json)
-    context.note(`note: left out ${skipped} ${skipped === 1 ? "link that leads" : "links that lead"} out`);
+  await printExported(context, exported);
   return 0;
 }

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
 import { LINKS, OUTPUT, OVERWRITE, WORKSPACE } from "../arguments/common-options.ts";
-import { escapeName } from "../output/escape.ts";
+import { printExported } from "../results/exported.ts";
 
 export const command = defineCommand({
   words: ["workspace", "export"],
@@ -24,14 +24,7 @@ export const command = defineCommand({
       links: context.values.links,
       overwrite: context.values.overwrite || undefined,
     });
-    await context.print(
-      exported,
-      () =>
-        `Wrote the ${exported.artifact_type} ${escapeName(exported.workspace_path)} to ${escapeName(exported.output_path)}`,
-    );
-    const { skipped_links: skipped } = exported;
-    if (skipped > 0 && !context.json)
-      context.note(`note: left out ${skipped} ${skipped === 1 ? "link that leads" : "links that lead"} out`);
+    await printExported(context, exported);
     return 0;
   },
 });

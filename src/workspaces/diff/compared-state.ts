@@ -9,7 +9,7 @@ import { withLayers } from "../sandbox.ts";
 import { BASELINE, findSnapshot } from "../snapshots.ts";
 import { type ChangesWanted, listChanges, type ListedChanges } from "./list-changes.ts";
 import { mergeChanges } from "./merge-changes.ts";
-import type { State } from "./side-reader.ts";
+import type { State } from "./read-sides.ts";
 
 /** What `since` calls the state that a fork began with, unless a snapshot has that name. */
 const FORK = "fork";

@@ -4,7 +4,7 @@ import { findRenames } from "../../policy/find-renames.ts";
 import { patchesThatApply, type PlacedChange } from "../../policy/patches-in-the-way.ts";
 import { unifiedDiff } from "../../policy/unified-diff.ts";
 import { toWorkspaceAbsolute } from "../../policy/workspace-path.ts";
-import type { Side } from "./side-reader.ts";
+import type { Side } from "./read-sides.ts";
 
 export interface Change {
   readonly change: FileChange;

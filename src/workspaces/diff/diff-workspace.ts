@@ -9,11 +9,10 @@ import { toWorkspaceRelative } from "../../policy/workspace-path.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
 import { type ComparedState, listSince } from "./compared-state.ts";
 import { toEntries, type Change } from "./diff-entries.ts";
-import { type Side, SideReader } from "./side-reader.ts";
+import { readSides, type SidesWanted } from "./read-sides.ts";
 
 /** Of all patches together, as they are emitted: each is in its entry and in the whole. Names are bounded where they are listed. */
 const MAX_PATCH_BYTES = 16 * 1024 * 1024;
-const AT_ONCE = 8;
 
 export type DiffWanted = Pick<OperationInput<"diffWorkspace">, "path" | "include_ignored">;
 
@@ -30,8 +29,7 @@ export interface DiffSources {
 export async function diffWorkspace(sources: DiffSources, wanted: DiffWanted = {}): Promise<Diff> {
   const { live } = sources;
   const { changes, ignoredCount } = await listSources(sources, wanted);
-  const reader = await readerOf(sources);
-  const sides = await readSides(changes, (change) => Promise.all([reader.readBefore(change), reader.readNow(change)]));
+  const sides = await withSides(sources, changes);
   const entries: DiffEntry[] = [];
   let left = MAX_PATCH_BYTES;
   for (const found of toEntries(sides, () => left > 0)) {
@@ -56,15 +54,10 @@ export type DiffOutline = Omit<Diff, "patch" | "omitted">;
 export async function outlineDiff(sources: DiffSources): Promise<DiffOutline> {
   const { changes, ignoredCount } = await listSources(sources, {});
   const mayMove = (["added", "deleted"] as const).every((status) => changes.some((change) => change.status === status));
-  const reader = await readerOf(sources);
-  const sides = await readSides(changes, async (change) => {
-    if (!mayMove) return [undefined, undefined];
-    const { status } = change;
-    return [
-      status === "deleted" ? await reader.readBefore(change) : undefined,
-      status === "added" ? await reader.readNow(change) : undefined,
-    ];
-  });
+  const sides = await withSides(sources, changes, ({ status }) => ({
+    before: mayMove && status === "deleted",
+    after: mayMove && status === "added",
+  }));
   const entries = [...toEntries(sides, () => false)].map(({ path, status, artifact_type, size_bytes, old_path }) =>
     redactEntry(
       { path, status, artifact_type, size_bytes, ...(old_path !== undefined && { old_path }) },
@@ -75,8 +68,14 @@ export async function outlineDiff(sources: DiffSources): Promise<DiffOutline> {
   return { ...outline, entries };
 }
 
-async function readerOf({ live, state }: DiffSources): Promise<SideReader> {
-  return new SideReader(await state.before(live), { files: await live.files(), root: "workspace" });
+async function withSides(
+  { live, state, signal }: DiffSources,
+  changes: readonly FileChange[],
+  wants?: SidesWanted["wants"],
+): Promise<Change[]> {
+  const now = { files: await live.files(), root: "workspace" } as const;
+  const sides = await readSides(changes, { before: await state.before(live), now, ...(wants && { wants }), signal });
+  return changes.map((change, index) => ({ change, before: sides[index]?.before, after: sides[index]?.after }));
 }
 
 async function listSources({ live, state, rules, signal }: DiffSources, wanted: DiffWanted) {
@@ -113,23 +112,6 @@ async function listSources({ live, state, rules, signal }: DiffSources, wanted: 
 function sourceFirst(a: FileChange, b: FileChange): number {
   if (a.inBaseline !== b.inBaseline) return a.inBaseline ? -1 : 1;
   return a.newSize - b.newSize || Buffer.compare(a.pathBytes, b.pathBytes);
-}
-
-/** A few at a time: most of a small file's reading is waiting. In their order, whichever comes first. */
-async function readSides(
-  found: readonly FileChange[],
-  read: (change: FileChange) => Promise<readonly [Side | undefined, Side | undefined]>,
-): Promise<Change[]> {
-  const changes: Change[] = [];
-  const rest = found.entries();
-  const work = async () => {
-    for (const [index, change] of rest) {
-      const [before, after] = await read(change);
-      changes[index] = { change, before, after };
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return changes;
 }
 
 /** Sorts the entries by path. */

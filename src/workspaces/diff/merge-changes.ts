@@ -1,4 +1,7 @@
-import type { FileChange, GuestFiles } from "../../guest/files.ts";
+import type { FileChange, FileFound, GuestFiles } from "../../guest/files.ts";
+
+/** What is larger is compared piece by piece. */
+const MAX_AT_ONCE_BYTES = 1024 * 1024;
 
 /** What a sandbox has changed about a state that it has in common with another. */
 interface Branch {
@@ -18,6 +21,8 @@ export async function mergeChanges(before: Branch, now: Branch): Promise<FileCha
   const old = byName(before.changes);
   const fresh = byName(now.changes);
   const merged: FileChange[] = [];
+  /** Those that both have changed, and that may be the same all the same. */
+  const doubtful: FileChange[] = [];
   for (const name of new Set([...old.keys(), ...fresh.keys()])) {
     const one = old.get(name);
     const other = fresh.get(name);
@@ -27,11 +32,12 @@ export async function mergeChanges(before: Branch, now: Branch): Promise<FileCha
     const was = one ? newOf(one) : other && oldOf(other);
     const is = other ? newOf(other) : one && oldOf(one);
     const change = changeOf(known, was, is);
-    const isOwn = !one || !other;
-    if (change && (isOwn || change.status !== "modified" || !(await isSame(before.files, now.files, change))))
-      merged.push(change);
+    if (!change) continue;
+    merged.push(change);
+    if (one && other && change.status === "modified" && maybeSame(change)) doubtful.push(change);
   }
-  return merged;
+  const same = await findSame(before.files, now.files, doubtful);
+  return merged.filter((change) => !same.has(change));
 }
 
 const byName = (changes: readonly FileChange[]): Map<string, FileChange> =>
@@ -59,20 +65,41 @@ function changeOf(known: FileChange, was: Thing | undefined, is: Thing | undefin
   };
 }
 
-/** Whether both have the same at a path that both have changed. What cannot be read cannot be shown to be the same. */
-async function isSame(before: GuestFiles, now: GuestFiles, change: FileChange): Promise<boolean> {
-  const { pathBytes: path, newType, newSize, oldSize, newMode, oldMode } = change;
-  if (newSize !== oldSize || (newMode !== oldMode && newType !== "symlink")) return false;
+const maybeSame = ({ newType, newSize, oldSize, newMode, oldMode }: FileChange): boolean =>
+  newType !== "other" && newSize === oldSize && (newMode === oldMode || newType === "symlink");
+
+/** Of these, what both have the same. What cannot be read cannot be shown to be the same. */
+async function findSame(
+  before: GuestFiles,
+  now: GuestFiles,
+  changes: readonly FileChange[],
+): Promise<ReadonlySet<FileChange>> {
+  const isKnown = ({ newType, newSize }: FileChange) =>
+    newType === "directory" || (newType === "file" && newSize === 0);
+  const same = new Set(changes.filter(isKnown));
+  const small = changes.filter((change) => !same.has(change) && change.newSize <= MAX_AT_ONCE_BYTES);
+  const wanted = small.map(({ pathBytes: path }) => ({ path, maxBytes: MAX_AT_ONCE_BYTES }));
+  const theirs = now.readMany("workspace", wanted);
   try {
-    if (newType === "symlink") {
-      const [one, other] = await Promise.all([before.stat("workspace", path), now.stat("workspace", path)]);
-      return one.linkTargetBytes.equals(other.linkTargetBytes);
+    let at = 0;
+    for await (const one of before.readMany("workspace", wanted)) {
+      const other = await theirs.next();
+      const change = small[at++];
+      if (change && other.done !== true && areSame(one, other.value)) same.add(change);
     }
-    if (newType !== "file") return newType === "directory";
-    return newSize === 0 || (await haveSameContent(before, now, path));
-  } catch {
-    return false;
+  } finally {
+    await theirs.return();
   }
+  for (const change of changes) {
+    if (change.newSize <= MAX_AT_ONCE_BYTES || change.newType !== "file") continue;
+    if (await haveSameContent(before, now, change.pathBytes).catch(() => false)) same.add(change);
+  }
+  return same;
+}
+
+function areSame(one: FileFound, other: FileFound): boolean {
+  if (!("content" in one) || !("content" in other) || one.entry.type !== other.entry.type) return false;
+  return one.content.equals(other.content) && one.entry.linkTargetBytes.equals(other.entry.linkTargetBytes);
 }
 
 async function haveSameContent(before: GuestFiles, now: GuestFiles, path: Buffer): Promise<boolean> {

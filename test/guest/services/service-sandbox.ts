@@ -158,7 +158,7 @@ export class ServiceSandbox implements AsyncDisposable {
       wall,
       executionMode: "guest_socket",
       limits: { vcpuCount: 1, memMib: 512, pids: 4096, diskMib: undefined },
-      networkPolicy: "off",
+      hasEgress: false,
       secrets: new Secrets(new Map(Object.entries(secrets))),
       onLost: () => undefined,
     });
