@@ -12,6 +12,8 @@
 #define MAX_RLIMITS 32u
 #define MAX_LAYERS 64u /* of /workspace, over its baseline */
 
+#define MAX_DATAGRAM 4096u /* a longer one is dropped */
+
 #define MAX_PATH_BYTES 4096u /* of a path in a record; the host takes no longer one */
 
 #define CHUNK_BYTES 65536u               /* one read, one DATA */

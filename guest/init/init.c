@@ -148,7 +148,7 @@ static bool has_users; /* found out once: nothing changes it, and a thaw need no
 
 static void identify(void) {
   bool layers = roots[ROOT_UPPER].fd >= 0 && roots[ROOT_BASELINE].fd >= 0;
-  identity.flags = (uint16_t)((layers ? HELLO_LAYERS : 0) | (has_users ? HELLO_USERS : 0));
+  identity.flags = (uint16_t)((layers ? HELLO_LAYERS : 0) | (has_users ? HELLO_USERS : 0) | HELLO_DOORS);
   if (getrandom(identity.boot_id, sizeof identity.boot_id, 0) < 0) memcpy(identity.boot_id, &(int64_t){clock_us()}, 8);
 }
 

@@ -81,6 +81,12 @@ static void on_resize(struct stream *s, struct reader *r) {
   else process_resize(s->process, cols, rows);
 }
 
+static void on_datagram(struct stream *s, struct reader *r) {
+  uint32_t address = read_u32(r);
+  uint16_t port = read_u16(r);
+  if (r->bad || !door_datagram(s->door, address, port, r->at, r->left)) connection_doom(s->connection);
+}
+
 /* Frames on a stream that is open. One that ended while the frame was on its way is no error. */
 static void on_stream(struct connection *c, uint8_t type, uint32_t stream, struct reader *r) {
   struct stream *s = stream_find(c, stream);
@@ -93,6 +99,7 @@ static void on_stream(struct connection *c, uint8_t type, uint32_t stream, struc
   else if (type == HOST_CREDIT && carries) on_credit(s, r);
   else if (type == HOST_SIGNAL && follows) on_signal(s, r);
   else if (type == HOST_RESIZE && s->kind == STREAM_PROCESS) on_resize(s, r);
+  else if (type == HOST_DATAGRAM && s->kind == STREAM_DOOR) on_datagram(s, r);
   else connection_doom(c);
 }
 
@@ -162,9 +169,10 @@ static void on_signal_tree(struct connection *c, uint32_t stream, struct reader 
 static void on_relay(struct connection *c, uint8_t type, uint32_t stream, struct reader *r) {
   uint16_t port = read_u16(r);
   uint32_t credit = type == HOST_CONNECT ? read_u32(r) : 0;
-  if (!read_finished(r)) connection_doom(c);
+  uint8_t kind = type == HOST_LISTEN && r->left > 0 ? read_u8(r) : DOOR_PORT;
+  if (!read_finished(r) || kind > DOOR_DATAGRAMS) connection_doom(c);
   else if (type == HOST_CONNECT) relay_connect(c, stream, port, credit);
-  else door_open(c, stream, port);
+  else door_open(c, stream, port, (enum door_kind)kind);
 }
 
 /* Frames that open a stream. */
@@ -205,6 +213,7 @@ void dispatch_frame(struct connection *c, uint8_t type, uint32_t stream, struct 
     case HOST_SIGNAL:
     case HOST_RESIZE:
     case HOST_DETACH:
+    case HOST_DATAGRAM:
       on_stream(c, type, stream, r);
       return;
     default:

@@ -17,6 +17,7 @@ struct door {
   struct stream *stream;
   struct watch watch;
   struct timer pause;
+  enum door_kind kind;
 };
 
 static uint32_t new_stream_id(struct connection *c) {
@@ -27,8 +28,16 @@ static uint32_t new_stream_id(struct connection *c) {
   return id;
 }
 
+/* The address of the sandbox that was connected to, for the host to know which of its names was meant. */
+static uint32_t own_address(int fd) {
+  struct sockaddr_in address = {0};
+  socklen_t size = sizeof address;
+  return getsockname(fd, (struct sockaddr *)&address, &size) == 0 ? ntohl(address.sin_addr.s_addr) : 0;
+}
+
 static void let_in(struct door *door, int fd) {
   struct connection *c = door->stream->connection;
+  uint32_t address = door->kind == DOOR_ADDRESSES ? own_address(fd) : 0;
   struct stream *s = c->stream_count < MAX_STREAMS ? stream_open(c, new_stream_id(c), STREAM_RELAY) : NULL;
   if (!s) {
     close(fd);
@@ -39,9 +48,9 @@ static void let_in(struct door *door, int fd) {
     stream_close(s);
     return;
   }
-  uint8_t head[4];
-  put_u32(head, s->id);
-  send_frame(c, GUEST_INCOMING, door->stream->id, head, sizeof head, NULL, 0);
+  uint8_t head[8];
+  put_u32(put_u32(head, s->id), address);
+  send_frame(c, GUEST_INCOMING, door->stream->id, head, door->kind == DOOR_ADDRESSES ? 8 : 4, NULL, 0);
   relay_resume(relay);
 }
 
@@ -64,29 +73,54 @@ static void on_pause_over(struct timer *t) {
   if (!loop_watch(&door->watch, EPOLLIN)) timer_set(t, ACCEPT_PAUSE_MS);
 }
 
-static int listen_on(uint16_t port) {
-  struct sockaddr_in address = {
-      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+static void on_question(struct watch *w, uint32_t events) {
+  (void)events;
+  static uint8_t bytes[MAX_DATAGRAM];
+  struct door *door = w->owner;
+  struct connection *c = door->stream->connection;
+  struct sockaddr_in from = {0};
+  socklen_t size = sizeof from;
+  ssize_t count = recvfrom(w->fd, bytes, sizeof bytes, MSG_TRUNC, (struct sockaddr *)&from, &size);
+  /* SECURITY: datagrams may be lost, so those that nobody has room for are (G-43) */
+  if (count < 0 || (size_t)count > sizeof bytes || from.sin_family != AF_INET || !connection_has_room(c)) return;
+  uint8_t head[6];
+  put_u16(put_u32(head, ntohl(from.sin_addr.s_addr)), ntohs(from.sin_port));
+  send_frame(c, GUEST_DATAGRAM, door->stream->id, head, sizeof head, bytes, (size_t)count);
+}
+
+bool door_datagram(struct door *door, uint32_t address, uint16_t port, const uint8_t *bytes, size_t count) {
+  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(address)};
+  if (door->kind != DOOR_DATAGRAMS) return false;
+  (void)sendto(door->watch.fd, bytes, count, MSG_NOSIGNAL, (const struct sockaddr *)&to, sizeof to);
+  return true;
+}
+
+static int listen_on(uint16_t port, enum door_kind kind) {
+  uint32_t at = kind == DOOR_ADDRESSES ? INADDR_ANY : INADDR_LOOPBACK;
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(at)};
+  int type = kind == DOOR_DATAGRAMS ? SOCK_DGRAM : SOCK_STREAM;
   int yes = 1;
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  int fd = socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
-  (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 && listen(fd, BACKLOG) == 0) return fd;
+  if (type == SOCK_STREAM) (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  bool bound = bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+  if (bound && (type == SOCK_DGRAM || listen(fd, BACKLOG) == 0)) return fd;
   int error = errno;
   close(fd);
   errno = error;
   return -1;
 }
 
-void door_open(struct connection *c, uint32_t stream, uint16_t port) {
+void door_open(struct connection *c, uint32_t stream, uint16_t port, enum door_kind kind) {
   struct stream *s = stream_open(c, stream, STREAM_DOOR);
   if (!s) return;
-  int fd = listen_on(port);
+  int fd = listen_on(port, kind);
   int error = errno;
   struct door *door = fd < 0 ? NULL : calloc(1, sizeof *door);
   if (door) {
     door->stream = s;
-    door->watch = (struct watch){.fd = fd, .ready = on_ready, .owner = door};
+    door->kind = kind;
+    door->watch = (struct watch){.fd = fd, .ready = kind == DOOR_DATAGRAMS ? on_question : on_ready, .owner = door};
     door->pause = (struct timer){.fire = on_pause_over, .owner = door};
     s->door = door;
     if (loop_watch(&door->watch, EPOLLIN)) {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "wire/connection.h"
+#include "wire/wire.h"
 
 /* CONNECT. */
 void relay_connect(struct connection *c, uint32_t stream, uint16_t port, uint32_t credit);
@@ -18,7 +19,9 @@ void relay_free(struct relay *relay);
 struct relay *relay_adopt(struct stream *s, int fd);
 
 /* LISTEN. */
-void door_open(struct connection *c, uint32_t stream, uint16_t port);
+void door_open(struct connection *c, uint32_t stream, uint16_t port, enum door_kind kind);
+/* DATAGRAM: an answer, to where its question came from. False for a door that takes none. */
+bool door_datagram(struct door *door, uint32_t address, uint16_t port, const uint8_t *bytes, size_t count);
 void door_free(struct door *door);
 
 #endif

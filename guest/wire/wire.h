@@ -26,7 +26,8 @@ enum host_frame {
   HOST_CONNECT = 0x0d,
   HOST_LISTEN = 0x0e,
   HOST_SHUTDOWN = 0x0f,
-  HOST_SIGNAL_TREE = 0x10
+  HOST_SIGNAL_TREE = 0x10,
+  HOST_DATAGRAM = 0x11
 };
 
 enum guest_frame {
@@ -40,10 +41,13 @@ enum guest_frame {
   GUEST_PROCESS_LIST = 0x88,
   GUEST_OK = 0x89,
   GUEST_INCOMING = 0x8a,
-  GUEST_PONG = 0x8b
+  GUEST_PONG = 0x8b,
+  GUEST_DATAGRAM = 0x8c
 };
 
-enum hello_flag { HELLO_LAYERS = 1, HELLO_USERS = 2 };
+enum hello_flag { HELLO_LAYERS = 1, HELLO_USERS = 2, HELLO_DOORS = 4 };
+/* What a door listens on: a port of 127.0.0.1, the port of all loopback addresses, or datagrams to a port of 127.0.0.1. */
+enum door_kind { DOOR_PORT = 0, DOOR_ADDRESSES = 1, DOOR_DATAGRAMS = 2 };
 enum spawn_flag { SPAWN_PTY = 1, SPAWN_BUILTIN = 2, SPAWN_KEEP = 4, SPAWN_DROP = 8, SPAWN_STDIN = 16, SPAWN_SECRETS = 32 };
 #define SPAWN_FLAGS 63u /* all of them */
 enum exit_kind { EXIT_CODE = 0, EXIT_SIGNAL = 1, EXIT_NOT_STARTED = 2 };

@@ -1,6 +1,7 @@
 import { errnoOf } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
 import { failure } from "../model/error-codes.ts";
+import { FILE_DATABASES } from "../model/names.ts";
 import { constants } from "node:fs";
 import { chmod, lchown, lstat, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -37,9 +38,7 @@ export const FILES: Readonly<Record<string, string>> = {
   "etc/hostname": "cloche\n",
   "etc/hosts": "127.0.0.1 localhost cloche\n::1 localhost ip6-localhost ip6-loopback\n",
   "etc/resolv.conf": "",
-  "etc/nsswitch.conf": ["passwd", "group", "shadow", "hosts", "services", "protocols", "networks", "ethers", "rpc"]
-    .map((database) => `${database}: files\n`)
-    .join(""),
+  "etc/nsswitch.conf": FILE_DATABASES.map((database) => `${database}: files\n`).join(""),
 };
 
 const PASSWD = "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";

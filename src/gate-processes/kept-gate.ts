@@ -70,9 +70,13 @@ export class KeptGate {
       try {
         const { connection, revision } = await this.#reach(over);
         connection.order({ revision: revision + 1, guest_socket: guestSocket, doors, egress });
-        const isDone = (report: GateReport) => report.revision > revision && report.doors.every(isSettled);
+        const isDone = (report: GateReport) =>
+          report.revision > revision && [...report.doors, ...report.name_doors].every(isSettled);
         const report = await connection.when(isDone, over);
-        if (report) return report.doors;
+        if (report) {
+          if (guestSocket !== null) this.#warn(report.name_doors);
+          return report.doors;
+        }
       } catch (error) {
         reason = messageOf(error);
       }
@@ -83,6 +87,13 @@ export class KeptGate {
     throw failure("GATE_FAILED", `The gate of workspace ${this.#workspaceId} does not serve: ${reason}`, {
       details: { log: gateLogTail(home, this.#workspaceId) },
     });
+  }
+
+  /** The workspace works without: what knows a proxy gets out by that. */
+  #warn(doors: readonly DoorReport[]): void {
+    for (const { port, state, reason } of doors)
+      if (state !== "open")
+        this.#options.log.warn("names lead nowhere in a sandbox", { workspaceId: this.#workspaceId, port, reason });
   }
 
   /** A gate of this version that answers, and the revision that it has. */

@@ -4,6 +4,7 @@ import { ControlServer } from "./control-server.ts";
 import { EgressGate } from "./egress/egress-gate.ts";
 import { GuestDoors } from "./guest-doors.ts";
 import { KeptOrder } from "./kept-order.ts";
+import { nameDoors } from "./name-doors.ts";
 
 /** What the keeper has opened for the gate. */
 export interface GateDescriptors {
@@ -22,15 +23,11 @@ export function runGate({ order: files, control }: GateDescriptors, log: Log): v
     onEvent: () => server.tellEvents(),
     onWant: () => server.tell(),
   });
-  const doors = new GuestDoors(
-    log,
-    (stream) => egress.accept(stream),
-    () => server.tell(),
-  );
+  const doors = new GuestDoors(log, egress, () => server.tell());
   const obey = (order: GateOrder) => {
     inForce = { ...order, egress: order.egress ?? inForce.egress };
     if (order.egress) egress.obey(order.egress);
-    doors.set(order.guest_socket, order.doors);
+    doors.set(order.guest_socket, [...order.doors, ...nameDoors(order.doors, inForce.egress)]);
   };
   const server = new ControlServer({
     report: () => ({
@@ -38,6 +35,7 @@ export function runGate({ order: files, control }: GateDescriptors, log: Log): v
       revision: inForce.revision,
       guest_socket: inForce.guest_socket,
       doors: doors.reports,
+      name_doors: doors.nameReports,
       egress: inForce.egress && { certificate: egress.keys.certificate, wants: egress.wants },
     }),
     events: egress.events,

@@ -4,8 +4,9 @@ import { errnoOf, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { GuestClient } from "../guest/client.ts";
 import { connectGuest } from "../guest/connect-guest.ts";
-import type { Door, DoorTarget } from "../model/door.ts";
+import type { Door } from "../model/door.ts";
 import type { DoorReport } from "../model/gate-control.ts";
+import type { NameDoor } from "./name-doors.ts";
 import { type Relayed, relayConnection } from "./relay-connection.ts";
 
 const FIRST_PAUSE_MS = 100;
@@ -17,8 +18,19 @@ const MAX_REASON = 300;
 /** Nobody listens on the guest's socket: its sandbox has ended, and the daemon tells where the next one is. */
 const GONE: ReadonlySet<string> = new Set(["ENOENT", "ECONNREFUSED"]);
 
+/** What the gate does with connections that lead to no place of this host. */
+export interface EgressSide {
+  accept(stream: Duplex): Relayed;
+  acceptAt(stream: Duplex, address: string, port: number): Relayed;
+  resolve(stream: Duplex): Relayed;
+  readonly names: { answer(query: Buffer): Buffer | undefined };
+}
+
+type ServedDoor = Door | NameDoor;
+
 interface OpenDoor {
-  to: DoorTarget;
+  readonly port: number;
+  to: ServedDoor["to"];
   state: DoorReport["state"];
   reason: string | null;
   /** Aborted when it is not wanted any more. */
@@ -32,39 +44,50 @@ interface OpenDoor {
 export class GuestDoors {
   readonly #log: Log;
   readonly #onChange: () => void;
-  readonly #egress: (stream: Duplex) => Relayed;
-  readonly #doors = new Map<number, OpenDoor>();
+  readonly #egress: EgressSide;
+  /** By what they listen on. */
+  readonly #doors = new Map<string, OpenDoor>();
   #socket: string | null = null;
   #client: GuestClient | undefined;
   #holding = new AbortController();
   #connections = 0;
 
-  constructor(log: Log, egress: (stream: Duplex) => Relayed, onChange: () => void) {
+  constructor(log: Log, egress: EgressSide, onChange: () => void) {
     this.#log = log;
     this.#egress = egress;
     this.#onChange = onChange;
   }
 
   get reports(): DoorReport[] {
-    return [...this.#doors].map(([port, { state, reason }]) => ({ port, state, reason }));
+    return this.#reports(({ to }) => !isForNames(to));
+  }
+
+  /** Of those for tools that know no proxy. */
+  get nameReports(): DoorReport[] {
+    return this.#reports(({ to }) => isForNames(to));
+  }
+
+  #reports(isMeant: (door: OpenDoor) => boolean): DoorReport[] {
+    return [...this.#doors.values()].filter(isMeant).map(({ port, state, reason }) => ({ port, state, reason }));
   }
 
   /** What is wanted from now on. Doors that stay keep their connections, unless the sandbox is another one. */
-  set(socket: string | null, wanted: readonly Door[]): void {
-    const ports = new Map(wanted.map(({ port, to }) => [port, to]));
-    for (const port of this.#doors.keys()) if (!ports.has(port)) this.#remove(port);
-    for (const [port, to] of ports) {
-      const known = this.#doors.get(port);
-      if (known) known.to = to;
-      else this.#add(port, to);
+  set(socket: string | null, wanted: readonly ServedDoor[]): void {
+    const places = new Map(wanted.map((door) => [placeOf(door), door]));
+    for (const place of this.#doors.keys()) if (!places.has(place)) this.#remove(place);
+    for (const [place, door] of places) {
+      const known = this.#doors.get(place);
+      if (known) known.to = door.to;
+      else this.#add(place, door);
     }
     // One that could not be reached any more may be there again under the same name.
     if (socket !== this.#socket || this.#client === undefined) this.#reach(socket);
     this.#onChange();
   }
 
-  #add(port: number, to: DoorTarget): void {
+  #add(place: string, { port, to }: ServedDoor): void {
     const door: OpenDoor = {
+      port,
       to,
       state: "opening",
       reason: null,
@@ -72,13 +95,13 @@ export class GuestDoors {
       opened: undefined,
       connections: new Set(),
     };
-    this.#doors.set(port, door);
-    if (this.#client) void this.#open(this.#client, port, door);
+    this.#doors.set(place, door);
+    if (this.#client) void this.#open(this.#client, place, door);
   }
 
-  #remove(port: number): void {
-    const door = this.#doors.get(port);
-    this.#doors.delete(port);
+  #remove(place: string): void {
+    const door = this.#doors.get(place);
+    this.#doors.delete(place);
     door?.given.abort();
     void door?.opened?.[Symbol.asyncDispose]();
     for (const relayed of door?.connections ?? []) relayed.destroy();
@@ -117,7 +140,7 @@ export class GuestDoors {
       if (given.aborted) client.close();
       given.throwIfAborted();
       this.#client = client;
-      for (const [port, door] of this.#doors) void this.#open(client, port, door);
+      for (const [place, door] of this.#doors) void this.#open(client, place, door);
       const error = await client.closed;
       if (this.#client === client) this.#client = undefined;
       return shorten(error ? messageOf(error) : "the connection was closed");
@@ -127,11 +150,11 @@ export class GuestDoors {
   }
 
   /** Opens one on a connection, and tries again while the port is somebody else's. Never rejects. */
-  async #open(client: GuestClient, port: number, door: OpenDoor): Promise<void> {
-    const isWanted = () => this.#client === client && this.#doors.get(port) === door;
+  async #open(client: GuestClient, place: string, door: OpenDoor): Promise<void> {
+    const isWanted = () => this.#client === client && this.#doors.get(place) === door;
     for (let pause = FIRST_PAUSE_MS; isWanted();) {
       try {
-        door.opened = await client.listen(port, (stream) => this.#letIn(door, stream));
+        door.opened = await this.#listen(client, door);
         if (isWanted()) this.#change(door, "open", null);
         else await door.opened[Symbol.asyncDispose]();
         return;
@@ -143,19 +166,45 @@ export class GuestDoors {
     }
   }
 
-  #letIn(door: OpenDoor, stream: Duplex): void {
+  #listen(client: GuestClient, door: OpenDoor): Promise<AsyncDisposable> {
+    const { port, to } = door;
+    if (to.kind === "questions")
+      return client.listenForDatagrams(port, (query, answer) => {
+        const answered = this.#egress.names.answer(query);
+        if (answered) answer(answered);
+      });
+    if (to.kind === "hosts")
+      return client.listenOnAddresses(port, (stream, address) => this.#letIn(door, stream, address));
+    return client.listen(port, (stream) => this.#letIn(door, stream, ""));
+  }
+
+  #letIn(door: OpenDoor, stream: Duplex, address: string): void {
     // SECURITY: a sandbox cannot take all of the gate's memory and descriptors by connecting without end (G-28)
     if (this.#connections >= MAX_CONNECTIONS) {
       stream.destroy();
       return;
     }
-    const relayed = door.to.kind === "egress" ? this.#egress(stream) : relayConnection(stream, door.to);
+    const relayed = this.#relay(door, stream, address);
     this.#connections++;
     door.connections.add(relayed);
     void relayed.over.then(() => {
       this.#connections--;
       door.connections.delete(relayed);
     });
+  }
+
+  #relay({ to, port }: OpenDoor, stream: Duplex, address: string): Relayed {
+    switch (to.kind) {
+      case "egress":
+        return this.#egress.accept(stream);
+      case "hosts":
+        return this.#egress.acceptAt(stream, address, port);
+      case "questions":
+      case "resolver":
+        return this.#egress.resolve(stream);
+      default:
+        return relayConnection(stream, to);
+    }
   }
 
   #tell(state: DoorReport["state"], reason: string | null): void {
@@ -168,6 +217,11 @@ export class GuestDoors {
     this.#onChange();
   }
 }
+
+const isForNames = ({ kind }: ServedDoor["to"]): boolean => ["hosts", "resolver", "questions"].includes(kind);
+/** Two doors on one port are two where one takes datagrams. */
+const placeOf = ({ port, to }: ServedDoor): string =>
+  `${to.kind === "questions" ? "datagrams" : "connections"} ${port}`;
 
 const ENDED = "the sandbox has ended";
 const shorten = (text: string): string => text.slice(0, MAX_REASON);

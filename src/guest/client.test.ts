@@ -24,7 +24,14 @@ afterEach(async () => {
 describe("GuestClient.connect()", () => {
   it("tells what the guest said of itself", async () => {
     const client = await new FakeGuest().connect();
-    expect(client.hello).toEqual({ version: 1, hasLayers: true, canChangeUser: true, pid: 1, bootId: "07".repeat(16) });
+    expect(client.hello).toEqual({
+      version: 1,
+      hasLayers: true,
+      canChangeUser: true,
+      hasNameDoors: false,
+      pid: 1,
+      bootId: "07".repeat(16),
+    });
   });
 
   it("rejects a guest of another version as such", async () => {

@@ -3,7 +3,7 @@ import { type ClocheError, isClocheError } from "../base/errors.ts";
 import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import { Deferred } from "./deferred.ts";
-import { GUEST, HOST } from "./frame-types.ts";
+import { DOOR_KIND, GUEST, HOST } from "./frame-types.ts";
 import { GuestLink, type LinkStream } from "./link.ts";
 import {
   attachFrame,
@@ -18,7 +18,7 @@ import {
   type Hello,
   type ProcessInfo,
 } from "./payloads.ts";
-import { connectPort, listenPort } from "./port.ts";
+import { connectPort, listenPort, type DoorListener } from "./port.ts";
 import { GuestProcess } from "./process.ts";
 import { protocolError } from "./protocol-error.ts";
 import { GuestRequest } from "./request.ts";
@@ -167,7 +167,23 @@ export class GuestClient implements AsyncDisposable {
 
   /** Connections to `127.0.0.1:port` in the sandbox come to `onConnection`, until disposed of. */
   listen(port: number, onConnection: (stream: Duplex) => void): Promise<AsyncDisposable> {
-    return listenPort(this.#link, port, onConnection);
+    return listenPort(this.#link, port, { kind: DOOR_KIND.PORT, onConnection });
+  }
+
+  /** Connections to that port of any loopback address in the sandbox come to `onConnection`. */
+  listenOnAddresses(port: number, onConnection: NonNullable<DoorListener["onConnection"]>): Promise<AsyncDisposable> {
+    return this.#listenNewly(port, { kind: DOOR_KIND.ADDRESSES, onConnection });
+  }
+
+  /** Datagrams to `127.0.0.1:port` in the sandbox come to `onDatagram`. */
+  listenForDatagrams(port: number, onDatagram: NonNullable<DoorListener["onDatagram"]>): Promise<AsyncDisposable> {
+    return this.#listenNewly(port, { kind: DOOR_KIND.DATAGRAMS, onDatagram });
+  }
+
+  /** A guest program that was started by an older version takes such a door for a breach of the protocol. */
+  async #listenNewly(port: number, listener: DoorListener): Promise<AsyncDisposable> {
+    if (this.hello.hasNameDoors) return await listenPort(this.#link, port, listener);
+    throw failure("PORT_FAILED", "The sandbox was started by an older version");
   }
 
   /** Processes go on. What waits rejects with CANCELLED. Idempotent. */

@@ -30,6 +30,7 @@ export const HOST = {
   LISTEN: 0x0e,
   SHUTDOWN: 0x0f,
   SIGNAL_TREE: 0x10,
+  DATAGRAM: 0x11,
 } as const;
 
 /** Frames that the guest sends. */
@@ -45,16 +46,20 @@ export const GUEST = {
   OK: 0x89,
   INCOMING: 0x8a,
   PONG: 0x8b,
+  DATAGRAM: 0x8c,
 } as const;
 
 const FIRST_GUEST_TYPE = GUEST.HELLO;
-const LAST_GUEST_TYPE = GUEST.PONG;
+const LAST_GUEST_TYPE = GUEST.DATAGRAM;
 
 export function isGuestType(type: number): boolean {
   return type >= FIRST_GUEST_TYPE && type <= LAST_GUEST_TYPE;
 }
 
 export const SPAWN_FLAG = { PTY: 1, BUILTIN: 2, KEEP: 4, DROP: 8, STDIN: 16, SECRETS: 32 } as const;
+
+/** What a door listens on: a port of 127.0.0.1, that port of every loopback address, or datagrams to a port of 127.0.0.1. */
+export const DOOR_KIND = { PORT: 0, ADDRESSES: 1, DATAGRAMS: 2 } as const;
 
 export const CHANNEL = { STDIN: 0, STDOUT: 1, STDERR: 2 } as const;
 export type OutputChannel = 1 | 2;

@@ -14,7 +14,8 @@ const READERS = {
   readError: payloads.readError,
   readProcessList: payloads.readProcessList,
   readPong: payloads.readPong,
-  readIncoming: payloads.readIncoming,
+  readIncoming: (payload: Buffer) => payloads.readIncoming(payload, true),
+  readDatagram: payloads.readDatagram,
 };
 
 function codeOf(run: () => unknown): string {

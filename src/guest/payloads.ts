@@ -1,6 +1,6 @@
 import { failure } from "../model/error-codes.ts";
 import { startFrame } from "./codec.ts";
-import { HEADER_BYTES, HOST, MAGIC, PROTOCOL_VERSION, type OutputChannel } from "./frame-types.ts";
+import { DOOR_KIND, HEADER_BYTES, HOST, MAGIC, PROTOCOL_VERSION, type OutputChannel } from "./frame-types.ts";
 import { protocolError, shownText } from "./protocol-error.ts";
 import { Reader } from "./reader.ts";
 
@@ -8,12 +8,16 @@ const MAX_TEXT = 4096;
 const MAX_LIST_TAG = 4096;
 /** Bytes of a PROCESS_LIST item with an empty tag. */
 const PROCESS_ITEM_BYTES = 51;
+/** Address and port. */
+const DATAGRAM_HEAD = 6;
 
 export interface Hello {
   readonly version: number;
   /** Whether the roots `upper` and `baseline` are there. */
   readonly hasLayers: boolean;
   readonly canChangeUser: boolean;
+  /** Whether it knows doors on all loopback addresses, and for datagrams. */
+  readonly hasNameDoors: boolean;
   /** Of the guest program, as it sees itself. */
   readonly pid: number;
   /** Random at the guest program's start: another one is another sandbox. */
@@ -66,7 +70,8 @@ export function readHello(payload: Buffer): Hello {
   const pid = reader.u32();
   const bootId = reader.bytes(16).toString("hex");
   reader.end();
-  return { version, hasLayers: (flags & 1) !== 0, canChangeUser: (flags & 2) !== 0, pid, bootId };
+  const [hasLayers, canChangeUser, hasNameDoors] = [(flags & 1) !== 0, (flags & 2) !== 0, (flags & 4) !== 0];
+  return { version, hasLayers, canChangeUser, hasNameDoors, pid, bootId };
 }
 
 export function readStarted(payload: Buffer): { process: number; pid: number } {
@@ -158,11 +163,28 @@ export function readPong(payload: Buffer): number {
   return value;
 }
 
-export function readIncoming(payload: Buffer): number {
+/** The address of the sandbox that was connected to is told by a door on all of them. */
+export function readIncoming(payload: Buffer, hasAddress: boolean): { stream: number; address: string } {
   const reader = new Reader(payload, "INCOMING");
   const stream = reader.u32();
+  const address = hasAddress ? dotted(reader.u32()) : "127.0.0.1";
   reader.end();
-  return stream;
+  return { stream, address };
+}
+
+const dotted = (address: number): string => [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join(".");
+
+/** `from` goes back with an answer, as it is. */
+export function readDatagram(payload: Buffer): { from: Buffer; data: Buffer } {
+  const reader = new Reader(payload, "DATAGRAM");
+  return { from: Buffer.from(reader.bytes(DATAGRAM_HEAD)), data: reader.rest() };
+}
+
+export function datagramFrame(stream: number, to: Buffer, data: Buffer): Buffer {
+  const frame = startFrame(HOST.DATAGRAM, stream, to.length + data.length);
+  frame.set(to, HEADER_BYTES);
+  frame.set(data, HEADER_BYTES + to.length);
+  return frame;
 }
 
 export function readEmpty(payload: Buffer, what: string): void {
@@ -237,8 +259,10 @@ export function connectFrame(stream: number, port: number, credit: number): Buff
   return frame;
 }
 
-export function listenFrame(stream: number, port: number): Buffer {
-  const frame = startFrame(HOST.LISTEN, stream, 2);
+/** A door on a port of 127.0.0.1 is asked for as every guest program knows it. */
+export function listenFrame(stream: number, port: number, kind: number): Buffer {
+  const frame = startFrame(HOST.LISTEN, stream, kind === DOOR_KIND.PORT ? 2 : 3);
   frame.writeUInt16LE(port, HEADER_BYTES);
+  if (kind !== DOOR_KIND.PORT) frame.writeUInt8(kind, HEADER_BYTES + 2);
   return frame;
 }

@@ -2,10 +2,20 @@ import type { Duplex } from "node:stream";
 import type { ClocheError } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
 import { Deferred } from "./deferred.ts";
-import { GUEST, HOST } from "./frame-types.ts";
+import { DOOR_KIND, GUEST, HOST } from "./frame-types.ts";
 import type { GuestLink, LinkStream } from "./link.ts";
 import { WINDOW_BYTES } from "./output-window.ts";
-import { bytesFrame, connectFrame, creditFrame, listenFrame, readEmpty, readError, readIncoming } from "./payloads.ts";
+import {
+  bytesFrame,
+  connectFrame,
+  creditFrame,
+  datagramFrame,
+  listenFrame,
+  readDatagram,
+  readEmpty,
+  readError,
+  readIncoming,
+} from "./payloads.ts";
 import { PortRelay } from "./port-relay.ts";
 import { protocolError } from "./protocol-error.ts";
 import { uint } from "./spawn-frame.ts";
@@ -29,16 +39,21 @@ export async function connectPort(link: GuestLink, port: number): Promise<Duplex
   return opened.promise;
 }
 
-/** Opens a door: connections to `127.0.0.1:port` in the sandbox come to `onConnection`, until disposed of. */
-export async function listenPort(
-  link: GuestLink,
-  port: number,
-  onConnection: (stream: Duplex) => void,
-): Promise<AsyncDisposable> {
+/** What comes through a door. */
+export interface DoorListener {
+  readonly kind: (typeof DOOR_KIND)[keyof typeof DOOR_KIND];
+  /** `address` is the one of the sandbox that was connected to. */
+  onConnection?(stream: Duplex, address: string): void;
+  /** Datagrams may be lost on either way. */
+  onDatagram?(data: Buffer, answer: (data: Buffer) => void): void;
+}
+
+/** Opens a door, until disposed of. */
+export async function listenPort(link: GuestLink, port: number, listener: DoorListener): Promise<AsyncDisposable> {
   const number = checkedPort(port);
-  const door = new Door(link, number, onConnection);
+  const door = new Door(link, number, listener);
   door.stream = link.open(door);
-  link.send(listenFrame(door.stream, number));
+  link.send(listenFrame(door.stream, number, listener.kind));
   await door.listening.promise;
   return {
     [Symbol.asyncDispose]: () => {
@@ -58,15 +73,15 @@ class Door implements LinkStream {
   stream = 0;
   readonly #link: GuestLink;
   readonly #port: number;
-  readonly #onConnection: (stream: Duplex) => void;
+  readonly #listener: DoorListener;
   #isListening = false;
   #over = false;
   #open = 0;
 
-  constructor(link: GuestLink, port: number, onConnection: (stream: Duplex) => void) {
+  constructor(link: GuestLink, port: number, listener: DoorListener) {
     this.#link = link;
     this.#port = port;
-    this.#onConnection = onConnection;
+    this.#listener = listener;
   }
 
   receive(type: number, payload: Buffer): void {
@@ -74,8 +89,10 @@ class Door implements LinkStream {
       readEmpty(payload, "OK");
       this.#isListening = true;
       this.listening.resolve(undefined);
-    } else if (type === GUEST.INCOMING && this.#isListening) {
-      this.#accept(readIncoming(payload));
+    } else if (type === GUEST.INCOMING && this.#isListening && this.#listener.kind !== DOOR_KIND.DATAGRAMS) {
+      this.#accept(readIncoming(payload, this.#listener.kind === DOOR_KIND.ADDRESSES));
+    } else if (type === GUEST.DATAGRAM && this.#isListening && this.#listener.kind === DOOR_KIND.DATAGRAMS) {
+      this.#take(readDatagram(payload));
     } else if (type === GUEST.ERROR) {
       const { message } = readError(payload);
       this.#link.release(this.stream);
@@ -97,7 +114,15 @@ class Door implements LinkStream {
     this.#link.release(this.stream);
   }
 
-  #accept(id: number): void {
+  #take({ from, data }: { from: Buffer; data: Buffer }): void {
+    this.#listener.onDatagram?.(data, (answer) => {
+      // SECURITY: a sandbox that asks and takes no answer does not fill the host's memory with them (G-43)
+      if (this.#over || this.#link.unsent > MAX_UNSENT_BYTES) return;
+      this.#link.send(datagramFrame(this.stream, from, answer));
+    });
+  }
+
+  #accept({ stream: id, address }: { stream: number; address: string }): void {
     // SECURITY: a sandbox that connects without end and takes no refusal does not fill the host's memory with refusals (G-28)
     if (this.#link.unsent > MAX_UNSENT_BYTES) throw protocolError("more connections than it takes answers to");
     // SECURITY: a sandbox must not be able to take all of the host's memory by connecting without end (G-10)
@@ -115,7 +140,7 @@ class Door implements LinkStream {
     relay.socket.once("close", () => this.#open--);
     this.#link.send(creditFrame(id, 1, WINDOW_BYTES));
     try {
-      this.#onConnection(relay.socket);
+      this.#listener.onConnection?.(relay.socket, address);
     } catch {
       // the handler's fault is not the guest's: that connection ends, the link goes on
       relay.socket.destroy();

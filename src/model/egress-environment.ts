@@ -3,6 +3,7 @@ import { EGRESS_PORT } from "./egress-port.ts";
 /** In every sandbox with an egress door: what the gate shows, alone and with what the environment trusts. */
 export const CA_FILE = "/run/cloche/ca.pem";
 export const CA_BUNDLE = "/run/cloche/ca-bundle.pem";
+export const JAVA_TRUSTSTORE = "/run/cloche/cacerts.jks";
 
 const PROXY = `http://127.0.0.1:${EGRESS_PORT}`;
 const LOCAL = "localhost,127.0.0.1,::1";
@@ -29,4 +30,6 @@ export const EGRESS_ENVIRONMENT: Readonly<Record<string, string>> = {
   AWS_CA_BUNDLE: CA_BUNDLE,
   CODEX_CA_CERTIFICATE: CA_BUNDLE,
   NIX_SSL_CERT_FILE: CA_BUNDLE,
+  // No variable names a truststore alone, and a Java that gets options says so at its start.
+  JAVA_TOOL_OPTIONS: `-Djavax.net.ssl.trustStore=${JAVA_TRUSTSTORE}`,
 };

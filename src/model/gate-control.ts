@@ -8,7 +8,7 @@ import type { EgressFinding } from "./event.ts";
  * events it has. The gate gives a `GateReport`, once when the daemon comes and whenever something in it changes, and `GateEvents`. A gate outlives daemons: one of
  * another protocol is ended and started anew.
  */
-export const GATE_PROTOCOL = 2;
+export const GATE_PROTOCOL = 3;
 
 /** All that a gate is to do. It takes the place of what it was told before. */
 export interface GateOrder {
@@ -35,6 +35,8 @@ export interface GateReport {
   /** As in that order. */
   readonly guest_socket: string | null;
   readonly doors: readonly DoorReport[];
+  /** Those that an egress door has beside it, for tools that know no proxy. */
+  readonly name_doors: readonly DoorReport[];
   /** Null where it was never told what to let out: then it lets out nothing. */
   readonly egress: {
     /** What the sandbox is to trust, in PEM. */

@@ -15,3 +15,16 @@ export type ExecutionMode = z.infer<typeof ExecutionMode>;
 
 export const ArtifactType = z.enum(ARTIFACT_TYPES);
 export type ArtifactType = z.infer<typeof ArtifactType>;
+
+/** The databases of a system whose names are in files, in every environment. */
+export const FILE_DATABASES = [
+  "passwd",
+  "group",
+  "shadow",
+  "hosts",
+  "services",
+  "protocols",
+  "networks",
+  "ethers",
+  "rpc",
+] as const;

@@ -1,23 +1,19 @@
 import { readFileSync } from "node:fs";
-import { isClocheError, messageOf } from "../base/errors.ts";
+import { messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import type { Door } from "../model/door.ts";
 import { DEFAULT_PORTS } from "../model/egress.ts";
-import { CA_BUNDLE, CA_FILE } from "../model/egress-environment.ts";
 import type { EgressOrder, GateRoute } from "../model/egress-order.ts";
 import { failure } from "../model/error-codes.ts";
 import { argument, way } from "../model/hint.ts";
-import type { NetworkPolicy } from "../model/names.ts";
+import { FILE_DATABASES, type NetworkPolicy } from "../model/names.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { EGRESS_DOOR, isEgressDoor } from "./egress-door.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend } from "./sandbox.ts";
 import type { Secrets } from "./secrets.ts";
 import { rootFiles } from "./sandbox-secrets.ts";
-
-/** Where environments have what they trust, in one file. */
-const SYSTEM_BUNDLES = ["etc/ssl/certs/ca-certificates.crt", "etc/pki/tls/certs/ca-bundle.crt", "etc/ssl/cert.pem"];
-const MAX_BUNDLE_BYTES = 4 * 1024 * 1024;
+import { provisionTrust } from "./trust/provision-trust.ts";
 
 /** What a workspace has of a network, as it was asked for. */
 export interface NetworkChoice {
@@ -98,26 +94,21 @@ function readWayOut(deps: Dependencies): EgressOrder["way_out"] {
   }
 }
 
-/** Puts what the gate shows where the tools of a sandbox find it. */
-export async function provisionCertificate(deps: Dependencies, live: LiveWorkspace): Promise<void> {
+/** Resolvers of a sandbox ask the gate, and nobody else. */
+const NAME_FILES: Readonly<Record<string, string>> = {
+  "etc/resolv.conf": "nameserver 127.0.0.1\n",
+  "etc/nsswitch.conf": FILE_DATABASES.map((name) => `${name}: files${name === "hosts" ? " dns" : ""}\n`).join(""),
+};
+
+/** Has the tools of a sandbox find the hosts that are listed, and trust what the gate shows for them. */
+export async function provisionEgress(deps: Dependencies, live: LiveWorkspace): Promise<void> {
   const pem = deps.gates.certificate(live.workspaceId);
   if (pem === null) return;
   const files = await rootFiles(live);
-  const trusted = await systemBundle(files);
-  const write = (path: string, text: string) =>
-    files.write("system", path.slice(1), Buffer.from(text), { mode: 0o444 });
-  await write(CA_FILE, pem);
-  await write(CA_BUNDLE, `${trusted}${trusted === "" || trusted.endsWith("\n") ? "" : "\n"}${pem}`);
-}
-
-async function systemBundle(files: Awaited<ReturnType<typeof rootFiles>>): Promise<string> {
-  for (const path of SYSTEM_BUNDLES) {
-    try {
-      const { content } = await files.readAll("system", path, { maxBytes: MAX_BUNDLE_BYTES });
-      return content.toString("utf8");
-    } catch (error) {
-      if (!isClocheError(error)) throw error;
-    }
-  }
-  return "";
+  await Promise.all([
+    provisionTrust(files, pem),
+    ...Object.entries(NAME_FILES).map(([path, text]) =>
+      files.write("system", path, Buffer.from(text), { mode: 0o644 }),
+    ),
+  ]);
 }

@@ -3,7 +3,7 @@ import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { moveDoors, setDoors } from "./doors.ts";
-import { egressOrder, provisionCertificate } from "./egress.ts";
+import { egressOrder, provisionEgress } from "./egress.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 
 /** Opens what a new workspace was made with. Rejects when not all of it is open. The caller holds the workspace's turn, or is alone to know it. */
@@ -13,7 +13,7 @@ export async function openGate(deps: Dependencies, stored: StoredWorkspace, live
   const closed = reports.find(({ state }) => state !== "open");
   if (closed)
     throw failure("GATE_FAILED", `Port ${closed.port} of the sandbox cannot be opened: ${closed.reason ?? ""}`);
-  await provisionCertificate(deps, live);
+  await provisionEgress(deps, live);
 }
 
 /** Opens it in another sandbox than it was open in. Never rejects: requests fail closed until it is done. */
@@ -41,7 +41,7 @@ export function listenToGates(deps: Dependencies, find: (workspaceId: string) =>
 
 /** Never rejects: requests fail closed until it is done. */
 async function trustGate(deps: Dependencies, live: LiveWorkspace): Promise<void> {
-  await provisionCertificate(deps, live).catch((error: unknown) => {
+  await provisionEgress(deps, live).catch((error: unknown) => {
     deps.log.error("a sandbox does not trust its gate", { workspaceId: live.workspaceId, reason: messageOf(error) });
   });
 }

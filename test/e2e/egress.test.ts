@@ -10,6 +10,18 @@ const UNLISTED = "unlisted.example.test";
 const SECRET = "sec-4f9d1c70b2e84ac6a5d39e6b";
 const CURL = "curl -sS --max-time 20";
 
+/** As a static Go program has one: reads no file but /etc/resolv.conf. */
+const OWN_RESOLVER = `
+  const { Resolver } = require("node:dns").promises;
+  const resolver = new Resolver();
+  const [listed, unlisted] = process.argv.slice(1);
+  const code = (error) => error.code;
+  (async () => console.log(
+    (await resolver.resolve4(listed))[0].split(".")[0],
+    await resolver.resolve6(listed).catch(code),
+    await resolver.resolve4(unlisted).catch(code),
+  ))();`;
+
 describe("a workspace with network policy egress", () => {
   let at: DoorsInstallation;
   let outside: Outside;
@@ -52,6 +64,25 @@ describe("a workspace with network policy egress", () => {
     expect(refused.out).toContain('"code":"EGRESS_DENIED"');
     expect((await run(`${CURL} https://${UNLISTED}/page`)).code).not.toBe(0);
     expect(outside.asked.filter((to) => to.includes(UNLISTED))).toEqual([]);
+  });
+
+  it("reaches them with tools that know no proxy, by addresses of its own loopback interface", async () => {
+    const [address = ""] = (await run(`getent hosts ${LISTED}`)).out.split(/\s/);
+    expect(address).toMatch(/^127\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./);
+    expect((await run(`getent ahosts ${UNLISTED}`)).code).toBe(2);
+    expect((await run(`${CURL} --noproxy '*' https://${LISTED}/names`)).all).toBe("upstream saw GET /names\n");
+    expect((await run(`${CURL} --noproxy '*' http://${BELOW}/names`)).all).toBe("upstream saw GET /names\n");
+    // A resolver of a program's own.
+    expect((await run(`node -e '${OWN_RESOLVER}' ${BELOW} ${UNLISTED}`)).out).toBe("127 ENODATA ENOTFOUND\n");
+    const refused = (await at.events(id)).filter(({ kind, ...event }) => kind === "egress.denied" && "method" in event);
+    expect(refused.filter((event) => "method" in event && event.method === "RESOLVE")).toMatchObject([
+      { host: UNLISTED, code: "EGRESS_DENIED" },
+    ]);
+    // An address stands for one name only, and for the ports of its route.
+    const other = await run(`${CURL} -k --noproxy '*' --resolve ${BELOW}:443:${address} https://${BELOW}/names`);
+    expect(other.code).not.toBe(0);
+    expect((await run(`${CURL} --noproxy '*' https://${LISTED}:8443/names`)).code).toBe(7);
+    expect((await run(`${CURL} -k --noproxy '*' https://127.0.0.1/names`)).code).not.toBe(0);
   });
 
   it("G-41 lets none of its secrets out", async () => {

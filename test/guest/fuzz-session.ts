@@ -30,6 +30,8 @@ export function fuzzSession(client: GuestClient): Promise<PromiseSettledResult<u
     client.connectPort(1).then((socket) => socket.destroy()),
     client.listen(9099, (socket) => socket.resume()),
     client.watch(1),
+    client.listenOnAddresses(9098, (socket) => socket.resume()),
+    client.listenForDatagrams(9097, (data, answer) => answer(data)),
   ];
   return Promise.allSettled(results);
 }

@@ -73,4 +73,33 @@ describe("a door", () => {
     sockets[0]!.end();
     await door[Symbol.asyncDispose]();
   });
+
+  it("on all loopback addresses tells which one was connected to", async () => {
+    const seen: string[] = [];
+    const door = await client.listenOnAddresses(9101, (socket, address) => {
+      seen.push(address);
+      socket.end(address);
+    });
+    const ask = (address: string) =>
+      collect(perl(`my $c = IO::Socket::INET->new(PeerAddr => "${address}", PeerPort => 9101) or die; print <$c>;`));
+    for (const address of ["127.64.3.4", "127.0.0.1", "127.127.255.254"])
+      expect((await ask(address)).stdout).toBe(address);
+    expect(seen).toHaveLength(3);
+    await door[Symbol.asyncDispose]();
+  });
+
+  it("for datagrams brings each to the host, and its answer back to who sent it", async () => {
+    const door = await client.listenForDatagrams(9102, (data, answer) =>
+      answer(Buffer.from(data.toString().toUpperCase())),
+    );
+    const ask = (word: string) =>
+      collect(
+        perl(`my $c = IO::Socket::INET->new(Proto => "udp", PeerAddr => "127.0.0.1", PeerPort => 9102) or die;
+          $c->send("x" x 5000); $c->send("${word}"); $c->recv(my $back, 100); print $back;`),
+      );
+    const answers = await Promise.all(["one", "two", "three"].map(ask));
+    expect(answers.map(({ stdout }) => stdout)).toEqual(["ONE", "TWO", "THREE"]);
+    await expect(client.listenForDatagrams(9102, () => undefined)).rejects.toMatchObject({ code: "PORT_FAILED" });
+    await door[Symbol.asyncDispose]();
+  });
 });

@@ -4,6 +4,7 @@ import type { EgressOrder } from "../../model/egress-order.ts";
 import { Authority, type AuthorityKeys, newAuthority } from "../tls/authority.ts";
 import type { Relayed } from "../relay-connection.ts";
 import { EgressEvents } from "./egress-events.ts";
+import { Names } from "./names.ts";
 import { PolicyInForce } from "./policy-in-force.ts";
 import { ProxyDoor } from "./proxy-door.ts";
 import { Upstreams } from "./upstreams.ts";
@@ -15,6 +16,7 @@ const NOTHING: EgressOrder = { log: "all", routes: [], guarded: [], way_out: { p
 /** What stands behind egress doors. */
 export class EgressGate {
   readonly events: EgressEvents;
+  readonly names: Names;
   readonly #door: ProxyDoor;
   readonly #onWant: () => void;
   #policy = new PolicyInForce(NOTHING);
@@ -28,6 +30,7 @@ export class EgressGate {
     this.#authority = new Authority(SUBJECT, this.#keys);
     this.#onWant = told.onWant;
     this.events = new EgressEvents(told.onEvent);
+    this.names = new Names({ policy: () => this.#policy, events: this.events });
     this.#door = new ProxyDoor({
       policy: () => this.#policy,
       authority: () => this.#authority,
@@ -50,14 +53,26 @@ export class EgressGate {
   /** From now on; requests under way keep what they began with. */
   obey(order: EgressOrder): void {
     this.#policy = new PolicyInForce(order);
+    this.names.renew();
     this.events.level = order.log;
     this.#wants = [];
   }
 
   accept(stream: Duplex): Relayed {
-    const over = new Promise<void>((done) => stream.once("close", done));
     this.#door.accept(stream);
-    return { over, destroy: () => stream.destroy() };
+    return relayed(stream);
+  }
+
+  /** A connection to an address that stands for a host. */
+  acceptAt(stream: Duplex, address: string, port: number): Relayed {
+    this.#door.acceptFor(stream, (serverName) => this.names.hostAt(address, serverName), port);
+    return relayed(stream);
+  }
+
+  /** A connection with questions about names. */
+  resolve(stream: Duplex): Relayed {
+    this.names.serve(stream);
+    return relayed(stream);
   }
 
   #want(names: readonly string[]): void {
@@ -66,4 +81,9 @@ export class EgressGate {
     this.#wants = [...this.#wants, ...more];
     this.#onWant();
   }
+}
+
+function relayed(stream: Duplex): Relayed {
+  const over = new Promise<void>((done) => stream.once("close", done));
+  return { over, destroy: () => stream.destroy() };
 }

@@ -66,6 +66,7 @@ export class Interception {
   servePlain(stream: Duplex, place: Place): void {
     this.#places.set(stream, place);
     this.#http.emit("connection", stream);
+    stream.resume(); // it was stopped while its first bytes were looked at
   }
 
   /** TLS in a tunnel, ended here under a certificate of the gate's own authority. */

@@ -47,8 +47,9 @@ export class ProxyDoor {
   }
 
   /** A connection that was meant for one host, by whoever knows no proxy. */
-  acceptFor(stream: Duplex, host: string, port: number): void {
-    this.#tunnel(stream, host, port);
+  acceptFor(stream: Duplex, meant: MeantHost, port: number): void {
+    stream.on("error", () => stream.destroy());
+    this.#tunnel(stream, meant, port);
   }
 
   /** What is no whole URL of a host is for no place that there is. */
@@ -67,7 +68,7 @@ export class ProxyDoor {
     }
     socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
     if (head.length > 0) socket.unshift(head);
-    this.#tunnel(socket, to.host, to.port);
+    this.#tunnel(socket, () => to.host, to.port);
   }
 
   #refuse(socket: Duplex, { host, port }: { host: string; port: number }, isHost: boolean): void {
@@ -85,7 +86,7 @@ export class ProxyDoor {
   }
 
   /** What a tunnel is for shows in its first bytes. */
-  #tunnel(stream: Duplex, host: string, port: number): void {
+  #tunnel(stream: Duplex, meant: MeantHost, port: number): void {
     let seen: Buffer = Buffer.alloc(0);
     const timer = setTimeout(() => stream.destroy(), HELLO_MS);
     const onData = (chunk: Buffer): void => {
@@ -96,7 +97,9 @@ export class ProxyDoor {
       stream.off("data", onData).off("end", onEnd);
       stream.pause();
       stream.unshift(seen);
-      if (first.kind === "plain") this.#open(stream, { scheme: "http", host, port });
+      const host = meant(first.kind === "tls" ? first.serverName : undefined);
+      if (host === undefined) this.#drop(stream, "", port);
+      else if (first.kind === "plain") this.#open(stream, { scheme: "http", host, port });
       else if (first.kind === "tls" && isFor(host, first.serverName))
         this.#open(stream, { scheme: "https", host, port });
       else this.#drop(stream, host, port);
@@ -126,6 +129,9 @@ export class ProxyDoor {
     stream.destroy();
   }
 }
+
+/** Undefined when nobody knows; the name in the handshake may help. */
+export type MeantHost = (serverName: string | undefined) => string | undefined;
 
 /** Without a name the host that was connected to is meant. */
 const isFor = (host: string, serverName: string | undefined): boolean =>
