@@ -1,17 +1,14 @@
 import type { CompactNeedles, KnownNeedle, PhraseNeedle, SeparatedNeedle } from "./compact-needles.ts";
-import { BACKSLASH, BREAK_LETTER, CLASS_BITS, CLASS_OF, STEP_OF, nextCounting } from "./compact-text.ts";
+import { CLASS_OF, byteOfClass, nextCounting } from "./compact-text.ts";
 import { decodeAround, isEncoded, leadOf } from "./decode.ts";
-import { FILTER_BITS, FILTER_FACTOR, GRAM_LENGTH, SECOND_FACTOR } from "./gram-table.ts";
+import { GRAM_LENGTH } from "./gram-table.ts";
 import { Layer, type Piece } from "./layer.ts";
 import type { Match } from "./match.ts";
 import type { EncodedNeedle, ExactNeedle, RawNeedles } from "./raw-needles.ts";
 import { RuleHits, type RuleSet } from "./rule-set.ts";
+import { type KernelVisitor, ScanKernel } from "./scan-kernel.ts";
 import { separatedTexts } from "./separated-text.ts";
-import { MAY_ESCAPE, startsEscape, unescapeLayer } from "./unescape.ts";
-
-const FILTER_SHIFT = 32 - FILTER_BITS;
-const CLASS_MASK = 2 ** CLASS_BITS - 1;
-const GRAM_MASK = 2 ** (CLASS_BITS * GRAM_LENGTH) - 1;
+import { startsEscape, unescapeLayer } from "./unescape.ts";
 
 /** How far from the place where it was noticed a match reaches at most, on either side. */
 export const REACH = 2048;
@@ -37,9 +34,11 @@ export interface Needles {
  */
 export class ByteScanner {
   readonly #needles: Needles;
+  readonly #kernel: ScanKernel;
 
   constructor(needles: Needles) {
     this.#needles = needles;
+    this.#kernel = new ScanKernel(needles.raw.table, needles.compact.table);
   }
 
   /** Everything that is noticed from `from` to `to`. The bytes around them, up to `REACH`, should be there too. */
@@ -51,8 +50,8 @@ export class ByteScanner {
 
   #scanLayer(layer: Layer, from: number, to: number, report: (match: Match) => void): void {
     const work = new LayerWork(this.#needles, layer, report);
-    this.#scanRaw(layer.bytes, from, to, work);
-    if (layer.view.every((name) => name === "escaped")) this.#scanCompact(layer.bytes, from, to, work);
+    const isCompact = layer.view.every((name) => name === "escaped");
+    this.#kernel.scan(layer.bytes, from, to, isCompact ? compactBefore(layer.bytes, from) : undefined, work);
     work.hits.run(layer, report);
     if (layer.depth >= MAX_DEPTH) return;
     for (const decoded of work.decoded) this.#scanLayer(decoded, 0, decoded.bytes.length, report);
@@ -63,53 +62,21 @@ export class ByteScanner {
       this.#scanLayer(plain, 0, plain.bytes.length, report);
     }
   }
+}
 
-  #scanRaw(bytes: Uint8Array, from: number, to: number, work: LayerWork): void {
-    const { filter } = this.#needles.raw.table;
-    let gram = 0;
-    for (let at = Math.max(0, from - GRAM_LENGTH + 1); at < from; at++) gram = (gram << 8) | (bytes[at] ?? 0);
-    for (let at = from; at < to; at++) {
-      const byte = bytes[at] ?? 0;
-      gram = (gram << 8) | byte;
-      if (
-        ((filter[Math.imul(gram, FILTER_FACTOR) >>> FILTER_SHIFT] ?? 0) & 1) !== 0 &&
-        ((filter[Math.imul(gram, SECOND_FACTOR) >>> FILTER_SHIFT] ?? 0) & 2) !== 0
-      ) {
-        work.raw(gram, at - GRAM_LENGTH + 1);
-      }
-      if (MAY_ESCAPE[byte] === 1) work.escape(at);
-    }
+/** The last characters of compact text before a place. */
+function compactBefore(bytes: Uint8Array, from: number): Uint8Array {
+  const last = new Uint8Array(GRAM_LENGTH - 1);
+  for (let at = from, index = last.length - 1; index >= 0; index--) {
+    at = nextCounting(bytes, at - 1, -1);
+    if (at < 0) break;
+    last[index] = byteOfClass(CLASS_OF[bytes[at] ?? 0] ?? 0);
   }
-
-  #scanCompact(bytes: Uint8Array, from: number, to: number, work: LayerWork): void {
-    const { filter } = this.#needles.compact.table;
-    let gram = 0;
-    for (let at = from, missing = GRAM_LENGTH - 1; missing > 0; missing--) {
-      at = nextCounting(bytes, at - 1, -1);
-      if (at < 0) break;
-      gram |= (CLASS_OF[bytes[at] ?? 0] ?? 0) << (CLASS_BITS * (GRAM_LENGTH - 1 - missing));
-    }
-    for (let at = from; at < to; at++) {
-      const byte = bytes[at] ?? 0;
-      if (byte === BACKSLASH && BREAK_LETTER[bytes[at + 1] ?? 0] === 1) {
-        at++;
-        continue;
-      }
-      const step = STEP_OF[byte] ?? 0;
-      gram = ((gram << (step >> CLASS_BITS)) | (step & CLASS_MASK)) & GRAM_MASK;
-      if (
-        ((filter[Math.imul(gram, FILTER_FACTOR) >>> FILTER_SHIFT] ?? 0) & 1) !== 0 &&
-        ((filter[Math.imul(gram, SECOND_FACTOR) >>> FILTER_SHIFT] ?? 0) & 2) !== 0 &&
-        step !== 0
-      ) {
-        work.compact(gram, at);
-      }
-    }
-  }
+  return last;
 }
 
 /** What was noticed in one layer. */
-class LayerWork {
+class LayerWork implements KernelVisitor {
   readonly hits: RuleHits;
   readonly decoded: Layer[] = [];
   readonly escapes: Piece[] = [];
@@ -201,7 +168,10 @@ class LayerWork {
     const { bytes } = this.#layer;
     const places = followCore(bytes, needle.core, gramAt, end);
     const start = places[0];
-    if (start === undefined || places.length < needle.core.length || !hasSeparator(bytes, start)) return;
+    if (start === undefined || places.length < needle.core.length) return;
+    // Case does not count in compact text; in a keyword it does.
+    if (!needle.letters.every((letter, index) => bytes[places[index] ?? 0] === letter)) return;
+    if (!hasSeparator(bytes, start)) return;
     if (++this.#separatedReads > MAX_SEPARATED) return;
     for (const text of separatedTexts(this.#layer, start)) {
       if (!hasAt(text.bytes, needle.keyword, 0)) continue;

@@ -1,4 +1,4 @@
-import { CLASS_BITS, CLASS_OF, compactOf } from "./compact-text.ts";
+import { CLASS_OF, byteOfClass, compactOf } from "./compact-text.ts";
 import type { KnownValue, Rule } from "./detector.ts";
 import { encodedForms, type Form } from "./encodings.ts";
 import { GRAM_LENGTH, GramTable } from "./gram-table.ts";
@@ -31,6 +31,8 @@ export interface SeparatedNeedle {
   readonly kind: "separated";
   readonly rules: readonly number[];
   readonly keyword: Uint8Array;
+  /** Of the keyword, those characters that count. */
+  readonly letters: Uint8Array;
   readonly core: Uint8Array;
 }
 
@@ -44,12 +46,10 @@ const LEAST_CORE = 8;
 const LEAST_PART = 20;
 const MOST_PART = 32;
 
-/** Of a class, for what is rare. */
-const BYTE_OF = Uint8Array.from({ length: 37 }, (_, one) => (one < 11 ? 0x2f + one : 0x56 + one));
-
-export function gramOf(core: Uint8Array, at: number): number {
+/** As the kernel reads four characters at once. */
+function gramOf(core: Uint8Array, at: number): number {
   let gram = 0;
-  for (let more = 0; more < GRAM_LENGTH; more++) gram = (gram << CLASS_BITS) | (core[at + more] ?? 0);
+  for (let more = 0; more < GRAM_LENGTH; more++) gram |= byteOfClass(core[at + more] ?? 0) << (8 * more);
   return gram;
 }
 
@@ -70,15 +70,17 @@ export function separatedNeedles(rules: readonly Rule[]): CompactNeedles {
   for (const [word, indices] of byKeyword) {
     const keyword = Buffer.from(word);
     const core = compactOf(keyword);
-    needles.push({ kind: "separated", rules: indices, keyword, core });
+    const letters = Uint8Array.from(keyword).filter((byte) => CLASS_OF[byte] !== 0);
+    needles.push({ kind: "separated", rules: indices, keyword, letters, core });
     enter(table, needles.length - 1, core);
   }
   return { table, needles };
 }
 
-export function withPhrases(base: CompactNeedles, list: readonly InjectionPhrase[]): CompactNeedles {
-  const table = base.table.clone();
-  const needles = [...base.needles];
+/** For what comes in: no rule is asked about that. */
+export function phraseNeedles(list: readonly InjectionPhrase[]): CompactNeedles {
+  const table = new GramTable();
+  const needles: CompactNeedle[] = [];
   for (const phrase of list) {
     for (const text of phrase.phrases) {
       const core = compactOf(Buffer.from(text));
@@ -126,6 +128,6 @@ function addPiece(to: { table: GramTable; needles: CompactNeedle[] }, known: Kno
 }
 
 function rarest(core: Uint8Array, from: number, to: number): number {
-  const bytes = core.map((one) => BYTE_OF[one] ?? 0);
+  const bytes = core.map(byteOfClass);
   return rarestAt(bytes, { from, to: Math.min(to, core.length - GRAM_LENGTH + 1), length: GRAM_LENGTH });
 }

@@ -1,6 +1,6 @@
 import { BufferedBodyScan } from "./body-scan.ts";
 import { ByteScanner, type Needles } from "./byte-scanner.ts";
-import { separatedNeedles, withKnownValues, withPhrases, type CompactNeedles } from "./compact-needles.ts";
+import { phraseNeedles, separatedNeedles, withKnownValues } from "./compact-needles.ts";
 import type {
   BodyOptions,
   BodyScan,
@@ -15,6 +15,7 @@ import type {
   ScanMemory,
 } from "./detector.ts";
 import type { Finding, TextFinding } from "./finding.ts";
+import { GramTable } from "./gram-table.ts";
 import { HeadText, joinedHeadTexts, memoryParts } from "./head-scan.ts";
 import { INJECTION_PHRASES } from "./injection-phrases.ts";
 import { strengthOf } from "./known-pieces.ts";
@@ -36,7 +37,10 @@ export function createDetector({ known, rules = TOKEN_RULES }: DetectorPolicy): 
   });
   return {
     warnings: known.flatMap(warningsOf),
-    scope: (options = {}) => new ScopedScan(scanner, new ScanPolicy(rules, options)),
+    scope: (options = {}) => {
+      const isInbound = options.detectors?.every((name) => name === "injection") ?? false;
+      return new ScopedScan(isInbound ? inboundScanner() : scanner, new ScanPolicy(rules, options));
+    },
   };
 }
 
@@ -47,11 +51,20 @@ function compiled(rules: readonly Rule[]): Needles {
   const known = COMPILED.get(rules);
   if (known) return known;
   const raw: RawNeedles = keywordNeedles(rules);
-  const compact: CompactNeedles = withPhrases(separatedNeedles(rules), INJECTION_PHRASES);
-  const made: Needles = { rules: new RuleSet(rules), raw, compact };
+  const made: Needles = { rules: new RuleSet(rules), raw, compact: separatedNeedles(rules) };
   COMPILED.set(rules, made);
   return made;
 }
+
+let inbound: ByteScanner | undefined;
+
+/** The same for everybody, and needed by few. */
+const inboundScanner = (): ByteScanner =>
+  (inbound ??= new ByteScanner({
+    rules: new RuleSet([]),
+    raw: { table: new GramTable(), needles: [] },
+    compact: phraseNeedles(INJECTION_PHRASES),
+  }));
 
 function warningsOf({ name, value }: KnownValue): DetectorWarning[] {
   switch (strengthOf(value)) {

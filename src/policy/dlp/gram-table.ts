@@ -1,10 +1,12 @@
 /**
- * Finds which of thousands of needles may be at a place. Each needle is entered with a few of its grams (four characters in one integer). A filter of bytes answers
- * nearly every "no" with one look; what gets past it is looked up exactly.
+ * Finds which of thousands of needles may be at a place. Each needle is entered with a few of its grams (four characters in one integer). Two filters of bits answer
+ * nearly every "no" (`scan-kernel.ts` asks them); what gets past them is looked up exactly.
  */
 export class GramTable {
-  /** By `slotOf`: 1 where the first hash of some gram is, 2 where the second is. A gram that has both may be there. */
-  readonly filter: Uint8Array;
+  /** Asked for every byte, so it fits into the fastest memory of a processor. */
+  readonly near: Uint8Array;
+  /** Asked where the first one says yes. */
+  readonly far: Uint8Array;
   #keys: Int32Array;
   /** Of the first entry of a gram, plus 1. */
   #heads: Int32Array;
@@ -12,8 +14,9 @@ export class GramTable {
   #used = 0;
   readonly #entries: GramEntry[] = [];
 
-  constructor(filter = new Uint8Array(1 << FILTER_BITS), size = 1024) {
-    this.filter = filter;
+  constructor(size = 1024, near = new Uint8Array(NEAR_BYTES), far = new Uint8Array(FAR_BYTES)) {
+    this.near = near;
+    this.far = far;
     this.#keys = new Int32Array(size);
     this.#heads = new Int32Array(size);
     this.#mask = size - 1;
@@ -31,9 +34,8 @@ export class GramTable {
     this.#entries.push({ needle, at, next });
     this.#keys[place] = gram;
     this.#heads[place] = this.#entries.length;
-    const [first, second] = [slotOf(gram, FILTER_FACTOR), slotOf(gram, SECOND_FACTOR)];
-    this.filter[first] = (this.filter[first] ?? 0) | 1;
-    this.filter[second] = (this.filter[second] ?? 0) | 2;
+    mark(this.near, placeIn(Math.imul(gram, FIRST_FACTOR), NEAR_BYTES));
+    mark(this.far, placeIn(Math.imul(gram, SECOND_FACTOR), FAR_BYTES));
   }
 
   /** The first entry of a gram, or undefined. */
@@ -47,7 +49,7 @@ export class GramTable {
   }
 
   clone(): GramTable {
-    const copy = new GramTable(this.filter.slice(), this.#keys.length);
+    const copy = new GramTable(this.#keys.length, this.near.slice(), this.far.slice());
     copy.#keys = this.#keys.slice();
     copy.#heads = this.#heads.slice();
     copy.#used = this.#used;
@@ -83,8 +85,18 @@ export interface GramEntry {
 }
 
 export const GRAM_LENGTH = 4;
-export const FILTER_BITS = 18;
-export const FILTER_FACTOR = 0x9e3779b1;
-export const SECOND_FACTOR = 0x85ebca77;
+/** Of filters. Four more than a power of two: the kernel reads four bytes wherever a hash says, and one bit of these. */
+export const NEAR_BYTES = 2 ** 15 + 4;
+export const FAR_BYTES = 2 ** 18 + 4;
+export const FIRST_FACTOR = 0x9e3779b1 | 0;
+export const SECOND_FACTOR = 0x85ebca77 | 0;
 
-const slotOf = (gram: number, factor: number): number => Math.imul(gram, factor) >>> (32 - FILTER_BITS);
+/** Which bit of a filter a hash stands for: the upper bits say where, the next five which. */
+export function placeIn(hash: number, bytes: number): number {
+  const bits = Math.floor(Math.log2(bytes));
+  return 8 * (hash >>> (32 - bits)) + ((hash >>> (27 - bits)) & 31);
+}
+
+function mark(filter: Uint8Array, bit: number): void {
+  filter[bit >> 3] = (filter[bit >> 3] ?? 0) | (1 << (bit & 7));
+}

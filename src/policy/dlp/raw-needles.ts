@@ -45,7 +45,8 @@ const AFTER_SHORT = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 /** One character for each upper half of a byte. */
 const FIRST_HALVES = "-0APap";
 
-const gramOf = (bytes: Uint8Array, at: number): number => Buffer.from(bytes).readInt32BE(at);
+/** As the kernel reads four bytes at once. */
+const gramOf = (bytes: Uint8Array, at: number): number => Buffer.from(bytes).readInt32LE(at);
 
 /** What rules bring. The same for every policy, so it is made once. */
 export function keywordNeedles(rules: readonly Rule[]): RawNeedles {
