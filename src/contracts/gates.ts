@@ -1,6 +1,6 @@
 import type { Door } from "../model/door.ts";
 import type { EgressOrder } from "../model/egress-order.ts";
-import type { DoorReport, EgressEvent } from "../model/gate-control.ts";
+import type { DoorReport, GateEvent } from "../model/gate-control.ts";
 
 /** What the gate of a workspace is to serve. */
 export interface ServedDoors {
@@ -13,7 +13,9 @@ export interface ServedDoors {
 
 export interface GateListener {
   /** Requests that went through a gate, or did not. They are told again unless this returns. */
-  egress(workspaceId: string, events: readonly EgressEvent[], lost: number): void;
+  egress(workspaceId: string, events: readonly GateEvent[], lost: number): void;
+  /** Credentials that a gate has not, or that an upstream did not take. */
+  wants(workspaceId: string, names: readonly string[]): void;
   /** A gate that was started anew shows another certificate. */
   certificate(workspaceId: string, pem: string): void;
 }
@@ -28,6 +30,8 @@ export interface Gates {
    * is replaced. Resolves when each door is open or has been refused. Throws GATE_FAILED.
    */
   serve(workspaceId: string, wanted: ServedDoors): Promise<readonly DoorReport[]>;
+  /** Gives a gate that serves another order for what it lets out, and waits until that is in force; undefined where none serves. Throws GATE_FAILED. */
+  renew(workspaceId: string, egress: EgressOrder): Promise<{ revision: number } | undefined>;
   /** What a gate has told last; nothing where this daemon has no gate. */
   reports(workspaceId: string): readonly DoorReport[];
   /** What a sandbox is to trust for its egress door, in PEM; null where its gate has none, or is not known. */

@@ -10,6 +10,7 @@ export class GateConnection {
   readonly closed: Promise<void>;
   /** What went through the gate, some of it at a time. */
   onEvents: (events: GateEvents) => void = () => undefined;
+  onReport: (report: GateReport) => void = () => undefined;
   readonly #socket: Socket;
   readonly #waiting = new Set<() => void>();
   #report: GateReport | undefined;
@@ -85,6 +86,7 @@ export class GateConnection {
       return;
     }
     this.#report = said;
+    this.onReport(said);
     this.#wake();
   }
 

@@ -12,6 +12,7 @@ export function createGates(options: GateOptions): Gates {
       gates.set(workspaceId, gate);
       return gate.serve(wanted);
     },
+    renew: async (workspaceId, egress) => await gates.get(workspaceId)?.renew(egress),
     reports: (workspaceId) => gates.get(workspaceId)?.reports ?? [],
     certificate: (workspaceId) => gates.get(workspaceId)?.certificate ?? null,
     listen(one) {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isClocheError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { GateListener, ServedDoors } from "../contracts/gates.ts";
+import type { EgressOrder } from "../model/egress-order.ts";
 import { failure } from "../model/error-codes.ts";
 import { type DoorReport, GATE_PROTOCOL, type GateReport } from "../model/gate-control.ts";
 import { GateConnection } from "./gate-connection.ts";
@@ -46,6 +47,16 @@ export class KeptGate {
   async serve(wanted: ServedDoors): Promise<readonly DoorReport[]> {
     this.#wanted = wanted;
     return await this.#inTurn(() => this.#serve(wanted));
+  }
+
+  /** The same doors, and something else that they let out. */
+  async renew(egress: EgressOrder): Promise<{ revision: number } | undefined> {
+    return await this.#inTurn(async () => {
+      if (!this.#wanted) return undefined;
+      this.#wanted = { ...this.#wanted, egress };
+      await this.#serve(this.#wanted);
+      return { revision: this.#connection?.report?.revision ?? 0 };
+    });
   }
 
   async end(): Promise<void> {
@@ -119,6 +130,11 @@ export class KeptGate {
       this.#listener()?.egress(this.#workspaceId, events, lost);
       connection.heard(through);
     };
+    const onReport = ({ egress }: GateReport) => {
+      if (egress && egress.wants.length > 0) this.#listener()?.wants(this.#workspaceId, egress.wants);
+    };
+    connection.onReport = onReport;
+    if (connection.report) onReport(connection.report);
     void connection.closed.then(() => this.#lost(connection));
     return connection;
   }

@@ -1,5 +1,6 @@
 import type { Log } from "../base/log.ts";
 import { GATE_PROTOCOL, type GateOrder } from "../model/gate-control.ts";
+import { keepTokens } from "../policy/egress/keep-tokens.ts";
 import { ControlServer } from "./control-server.ts";
 import { EgressGate } from "./egress/egress-gate.ts";
 import { GuestDoors } from "./guest-doors.ts";
@@ -24,10 +25,14 @@ export function runGate({ order: files, control }: GateDescriptors, log: Log): v
     onWant: () => server.tell(),
   });
   const doors = new GuestDoors(log, egress, () => server.tell());
-  const obey = (order: GateOrder) => {
-    inForce = { ...order, egress: order.egress ?? inForce.egress };
-    if (order.egress) egress.obey(order.egress);
-    doors.set(order.guest_socket, [...order.doors, ...nameDoors(order.doors, inForce.egress)]);
+  const whole = (order: GateOrder): GateOrder => ({
+    ...order,
+    egress: order.egress ? keepTokens(order.egress, inForce.egress) : inForce.egress,
+  });
+  const obey = (order: GateOrder, isNew: boolean) => {
+    inForce = order;
+    if (isNew && order.egress) egress.obey(order.egress);
+    doors.set(order.guest_socket, [...order.doors, ...nameDoors(order.doors, order.egress)]);
   };
   const server = new ControlServer({
     report: () => ({
@@ -40,11 +45,12 @@ export function runGate({ order: files, control }: GateDescriptors, log: Log): v
     }),
     events: egress.events,
     obey(order) {
-      kept.write({ ...order, egress: order.egress ?? inForce.egress, authority: egress.keys });
-      obey(order);
+      const next = whole(order);
+      kept.write({ ...next, authority: egress.keys });
+      obey(next, order.egress !== null);
     },
   });
-  if (last) obey(last);
+  if (last) obey(last, true);
   server.listen(control);
   log.info("the gate serves", { pid: process.pid, revision: inForce.revision });
 }

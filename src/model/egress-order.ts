@@ -15,6 +15,8 @@ export interface GateCredential {
   readonly query: string | null;
   /** Whether a new one can be had when an upstream does not take it. */
   readonly renewable: boolean;
+  /** Why there is none. Null with a null token: the gate keeps what it has under that name, if anything. */
+  readonly problem: string | null;
 }
 
 /** A route as a gate uses it: files are read, variables are resolved, defaults are filled in. */

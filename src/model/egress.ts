@@ -63,6 +63,7 @@ export const RouteAuth = z
     scheme: z.enum(["Bearer", "token", "Basic", "ApiKey"]),
     /** A variable in the environment of whoever launches. */
     token_ref: variable.optional(),
+    /** Run on the host without a shell; prints a token, or JSON with `token` or `access_token`, and `expires_in`. */
     token_command: z.array(text).min(1).max(MAX_ENTRIES).optional(),
     header: headerName.refine((name) => !FRAMING.test(name), "this header is the gate's own").optional(),
     query: z
@@ -75,8 +76,6 @@ export const RouteAuth = z
     ({ token_ref, token_command }) => (token_ref === undefined) !== (token_command === undefined),
     "a credential has either token_ref or token_command",
   )
-  // The contract has it, and nothing runs it: refused here, so that no policy with it seems to be in force.
-  .refine(({ token_command }) => token_command === undefined, "token_command is not supported; use token_ref")
   .refine(({ header, query }) => header === undefined || query === undefined, "a credential has one place");
 export type RouteAuth = z.infer<typeof RouteAuth>;
 
@@ -133,6 +132,7 @@ export const Egress = z.strictObject({
     .optional(),
 });
 export type Egress = z.infer<typeof Egress>;
+export type EgressInput = z.input<typeof Egress>;
 
 /** What `--allow-host` takes: a host, `*.example.com`, or `*` for every host. */
 export const AllowedHost = z

@@ -1,6 +1,7 @@
 import type { Command, JournalEntry } from "./exec.ts";
 import type { ChangeStatus } from "./files.ts";
 import type { ArtifactType } from "./names.ts";
+import type { ModelUsage } from "./model-usage.ts";
 import type { ServiceState } from "./service.ts";
 import type { Labels } from "./workspace.ts";
 
@@ -42,6 +43,8 @@ interface EgressFacts {
   /** Whether the gate put a credential in. */
   injected: boolean;
   findings: EgressFinding[];
+  /** Tokens that a model's answer told it took; null for every other answer. */
+  model_usage: ModelUsage | null;
 }
 
 /** The closed list of kinds, and what an event of each kind tells beside its head. */

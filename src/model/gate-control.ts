@@ -2,13 +2,14 @@ import type { Door } from "./door.ts";
 import type { DenialCode } from "./egress-denial.ts";
 import type { EgressOrder } from "./egress-order.ts";
 import type { EgressFinding } from "./event.ts";
+import type { ModelUsage } from "./model-usage.ts";
 
 /**
  * What the daemon and the gate of a workspace say to each other, as lines of JSON on the gate's socket. The daemon gives a `GateOrder`, and says with `GateHeard` which
  * events it has. The gate gives a `GateReport`, once when the daemon comes and whenever something in it changes, and `GateEvents`. A gate outlives daemons: one of
  * another protocol is ended and started anew.
  */
-export const GATE_PROTOCOL = 3;
+export const GATE_PROTOCOL = 4;
 
 /** All that a gate is to do. It takes the place of what it was told before. */
 export interface GateOrder {
@@ -57,14 +58,19 @@ interface EgressFacts {
   readonly duration_ms: number;
   readonly injected: boolean;
   readonly findings: readonly EgressFinding[];
+  /** Of a model's answer that told it. */
+  readonly model_usage: ModelUsage | null;
 }
 
 export type EgressEvent =
   | (EgressFacts & { readonly kind: "egress.request"; readonly status: number })
   | (EgressFacts & { readonly kind: "egress.denied"; readonly code: DenialCode });
 
+/** `is_logged`: the policy asks for it to be told. What is not is only counted. */
+export type GateEvent = EgressEvent & { readonly is_logged: boolean };
+
 export interface GateEvents {
-  readonly events: readonly EgressEvent[];
+  readonly events: readonly GateEvent[];
   /** To be said in `GateHeard` once they are in the log. */
   readonly through: number;
   /** So many before these were dropped, because nobody took them. */

@@ -135,6 +135,7 @@ export const bearer = (token: string | null, more: object = {}): GateRoute["cred
   header: null,
   query: null,
   renewable: false,
+  problem: null,
   ...more,
 });
 

@@ -1,5 +1,6 @@
 import type { Denial, DenialCode } from "../../model/egress-denial.ts";
 import { isViolation } from "../../policy/dlp/finding.ts";
+import { decideRequest } from "../../policy/egress/decide-request.ts";
 import { withoutCredentials, withoutParameters } from "./credentials.ts";
 import { Denied } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
@@ -45,18 +46,18 @@ export function admit(
   const inForce = policy.find(place.host, place.port);
   record.rule = inForce?.route.host ?? null;
   record.provider = inForce?.route.provider ?? null;
-  if (isUnreadable(read)) throw deny("EGRESS_DENIED", () => `The gate does not take this request: ${read.problem}`);
-  if (!inForce) throw deny("EGRESS_DENIED", () => notListed(policy, read.place));
-  const header = (name: string) => headerValue(read.headers, name);
-  const refusal = inForce.refusal({ method: read.method, target: read.target, header });
-  if (refusal !== undefined)
-    throw deny("EGRESS_DENIED", (path) => `${read.method} ${path} is not allowed at ${read.place.host}: ${refusal}`);
+  const facts = isUnreadable(read)
+    ? read
+    : { method: read.method, target: read.target, header: (name: string) => headerValue(read.headers, name) };
+  const refused = decideRequest((host) => policy.names(host), inForce, place, facts);
+  if (refused || isUnreadable(read) || !inForce) throw deny("EGRESS_DENIED", refused ?? (() => "It is not listed"));
   const { credentials } = inForce.route;
   if (inForce.missing.length > 0) {
-    context.want(inForce.missing);
+    context.want(inForce.missing.map(({ name }) => name));
+    const why = inForce.missing.map(({ name, problem }) => (problem === null ? name : `${name} (${problem})`));
     throw deny(
       "CREDENTIAL_UNAVAILABLE",
-      () => `The gate has no credential for ${read.place.host} now: ${inForce.missing.join(", ")}`,
+      () => `The gate has no credential for ${read.place.host} now: ${why.join(", ")}`,
     );
   }
   const bare = withoutCredentials(endToEnd(read.headers), credentials);
@@ -71,10 +72,6 @@ export function denied(record: ExchangeRecord, code: DenialCode, message: string
   const denial: Denial = { code, message, host, path, rule: record.rule, hint: HINTS[code] };
   record.denied(denial);
   return new Denied(denial, record.provider);
-}
-
-function notListed(policy: PolicyInForce, { host, port }: { host: string; port: number }): string {
-  return policy.names(host) ? `Port ${port} of ${host} is not listed` : `The host ${host} is not listed`;
 }
 
 interface HeadScan {

@@ -9,6 +9,7 @@ const credential = (more: Partial<GateCredential>): GateCredential => ({
   header: null,
   query: null,
   renewable: false,
+  problem: null,
   ...more,
 });
 

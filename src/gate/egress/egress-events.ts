@@ -1,5 +1,5 @@
 import type { EgressLog } from "../../model/egress.ts";
-import type { EgressEvent } from "../../model/gate-control.ts";
+import type { EgressEvent, GateEvent } from "../../model/gate-control.ts";
 
 /** Kept while no daemon takes them; beyond that the oldest go, and their number is told. */
 const MAX_KEPT = 2000;
@@ -7,7 +7,7 @@ const MAX_KEPT = 2000;
 /** What went through a gate, for the daemon's log. Kept until a daemon has heard of it. */
 export class EgressEvents {
   #level: EgressLog = "all";
-  readonly #kept: { number: number; event: EgressEvent }[] = [];
+  readonly #kept: { number: number; event: GateEvent }[] = [];
   #last = 0;
   #lost = 0;
   readonly #onNew: () => void;
@@ -21,12 +21,9 @@ export class EgressEvents {
   }
 
   record(event: EgressEvent): void {
-    if (
-      this.#level === "off" ||
-      (this.#level === "blocks" && event.kind === "egress.request" && event.findings.length === 0)
-    )
-      return;
-    this.#kept.push({ number: ++this.#last, event });
+    const is_logged = this.#isLogged(event);
+    if (!is_logged && event.model_usage === null) return;
+    this.#kept.push({ number: ++this.#last, event: { ...event, is_logged } });
     if (this.#kept.length > MAX_KEPT) {
       this.#kept.shift();
       this.#lost++;
@@ -34,8 +31,13 @@ export class EgressEvents {
     this.#onNew();
   }
 
+  #isLogged(event: EgressEvent): boolean {
+    if (this.#level === "blocks") return event.kind === "egress.denied" || event.findings.length > 0;
+    return this.#level === "all";
+  }
+
   /** Those after that number, some at a time; undefined when there is none. */
-  after(number: number, most: number): { events: EgressEvent[]; through: number; lost: number } | undefined {
+  after(number: number, most: number): { events: GateEvent[]; through: number; lost: number } | undefined {
     const next = this.#kept.filter((one) => one.number > number).slice(0, most);
     const last = next.at(-1);
     return last && { events: next.map(({ event }) => event), through: last.number, lost: this.#lost };

@@ -1,6 +1,7 @@
 import type { Denial } from "../../model/egress-denial.ts";
 import type { ProviderShape } from "../../model/egress-order.ts";
 import type { EgressFinding } from "../../model/event.ts";
+import type { ModelUsage } from "../../model/model-usage.ts";
 import type { Finding } from "../../policy/dlp/finding.ts";
 import type { EgressEvents } from "./egress-events.ts";
 
@@ -25,6 +26,8 @@ export class ExchangeRecord {
   injected = false;
   bytesSent = 0;
   bytesReceived = 0;
+  /** What a model's answer said of itself. */
+  modelUsage: ModelUsage | null = null;
   readonly findings: EgressFinding[] = [];
   readonly #events: EgressEvents;
   readonly #since = performance.now();
@@ -64,6 +67,7 @@ export class ExchangeRecord {
       duration_ms: Math.round((performance.now() - this.#since) * 10) / 10,
       injected: this.injected,
       findings: this.findings,
+      model_usage: this.modelUsage,
     });
   }
 }

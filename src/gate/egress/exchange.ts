@@ -13,6 +13,7 @@ import { carryAnswer } from "./incoming-body.ts";
 import { BrokenBody, LeakFound, OutgoingBody } from "./outgoing-body.ts";
 import { type ClientRequest, type ClientResponse, type Place, readRequest } from "./request-facts.ts";
 import type { UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
+import { usageMeter } from "./usage-meter.ts";
 
 /** What comes before a body is sent, for a client that waits for a word first. */
 type AskForBody = () => void;
@@ -238,11 +239,13 @@ class Exchange {
       if (!this.#response.writableEnded && record.bytesReceived === 0) flush(this.#response);
     });
     const mask = isMasked ? echo.stream() : null;
-    const inbound = this.#inbound();
-    record.bytesReceived = await carryAnswer(answer.body, this.#response, { mask, decoders, watch: inbound });
+    const meter = usageMeter(this.#admitted.request, answer, decoders.length > 0);
+    const watch = watchBoth(this.#inbound(), meter && ((chunk) => meter.watch(chunk)));
+    record.bytesReceived = await carryAnswer(answer.body, this.#response, { mask, decoders, watch });
     const trailers = answer.trailers();
     if (trailers.length > 0) this.#response.addTrailers(headerObject(trailers));
     this.#response.end();
+    record.modelUsage = meter && (await meter.usage());
   }
 
   /** Markers of an injection are told; what comes back is the model's to judge. */
@@ -257,6 +260,16 @@ class Exchange {
       known = scan.findings.length;
     };
   }
+}
+
+type Watch = ((chunk: Buffer) => void) | null;
+
+function watchBoth(one: Watch, other: Watch): Watch {
+  if (!one || !other) return one ?? other;
+  return (chunk) => {
+    one(chunk);
+    other(chunk);
+  };
 }
 
 /** SECURITY: what comes back can be looked at for credentials (G-40) */

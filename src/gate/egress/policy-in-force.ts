@@ -1,4 +1,4 @@
-import type { EgressOrder, GateRoute } from "../../model/egress-order.ts";
+import type { EgressOrder, GateCredential, GateRoute } from "../../model/egress-order.ts";
 import { createDetector } from "../../policy/dlp/create-detector.ts";
 import type { Detector, Scan, ScanMemory } from "../../policy/dlp/detector.ts";
 import { type DetectorName, INBOUND_DETECTORS, OUTBOUND_DETECTORS } from "../../policy/dlp/finding.ts";
@@ -15,7 +15,7 @@ export interface RouteInForce extends CompiledRoute<GateRoute> {
   readonly inbound: Scan | undefined;
   /** What it puts in, to be taken out of what comes back. */
   readonly echo: EchoMask;
-  readonly missing: readonly string[];
+  readonly missing: readonly GateCredential[];
 }
 
 /** An order for an egress door, made ready to decide requests. */
@@ -67,7 +67,7 @@ export class PolicyInForce {
       outbound: this.#scan(dlp.outbound_detectors ?? undefined, OUTBOUND_DETECTORS, pass),
       inbound: this.#scan(dlp.inbound_detectors, INBOUND_DETECTORS, []),
       echo: new EchoMask(tokens),
-      missing: credentials.filter(({ token }) => token === null).map(({ name }) => name),
+      missing: credentials.filter(({ token }) => token === null),
     };
     this.#ready.set(route, ready);
     return ready;

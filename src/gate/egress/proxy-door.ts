@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, createServer } from "node:http";
 import type { Duplex } from "node:stream";
 import { canonicalHost } from "../../model/host-name.ts";
+import { type Place, readAbsolute } from "../../policy/egress/absolute-url.ts";
 import { readFirstBytes } from "../../policy/egress/client-hello.ts";
 import { denied } from "./admission.ts";
 import { denialAnswer } from "./denial.ts";
@@ -9,7 +10,7 @@ import { ExchangeRecord } from "./exchange-record.ts";
 import { serveExchange } from "./exchange.ts";
 import { Interception, refuseBytes } from "./interception.ts";
 import { passThrough } from "./passthrough.ts";
-import { type Place, readAbsolute, readAuthority } from "./request-facts.ts";
+import { readAuthority } from "./request-facts.ts";
 import { serveUpgrade } from "./web-socket.ts";
 
 const MAX_HEAD = 64 * 1024;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { canonicalHost } from "../../model/host-name.ts";
+import { type Place, SCHEME_PORTS } from "../../policy/egress/absolute-url.ts";
 import {
   type AmbiguousTarget,
   type RequestTarget,
@@ -9,16 +10,11 @@ import {
 } from "../../policy/egress/request-target.ts";
 import { type HeaderList, headerValues } from "./header-list.ts";
 
+export type { Place } from "../../policy/egress/absolute-url.ts";
+
 /** Of HTTP/1.1 or HTTP/2. */
 export type ClientRequest = IncomingMessage | Http2ServerRequest;
 export type ClientResponse = ServerResponse | Http2ServerResponse;
-
-/** Where a client thinks that it is: what its connection, or its request line, says. */
-export interface Place {
-  readonly scheme: "http" | "https";
-  readonly host: string;
-  readonly port: number;
-}
 
 /** A request that can be read in one way only. */
 export interface ReadRequest {
@@ -35,8 +31,6 @@ export interface Unreadable {
   readonly host: string | null;
   readonly path: string | null;
 }
-
-const DEFAULT_PORT = { http: 80, https: 443 } as const;
 
 /**
  * SECURITY: the host that was connected to, the name in the handshake and the one in the request are one: a rule for one host never lets a request for another
@@ -70,7 +64,7 @@ const isOld = (request: ClientRequest): boolean => request.httpVersionMajor === 
 function isAt({ scheme, host, port }: Place, authority: string): boolean {
   const parts = /^([^:@/\s]+)(?::(\d{1,5}))?$/.exec(authority);
   if (!parts) return false;
-  return canonicalHost(parts[1] ?? "") === host && Number(parts[2] ?? DEFAULT_PORT[scheme]) === port;
+  return canonicalHost(parts[1] ?? "") === host && Number(parts[2] ?? SCHEME_PORTS[scheme]) === port;
 }
 
 /** The parser refuses what contradicts itself; this is what it leaves to us. */
@@ -84,19 +78,6 @@ function framingProblem(headers: HeaderList, isHttp2: boolean): string | undefin
     return "its length is not one number";
   if (lengths.length > 0 && codings.length > 0) return "it has a length and a transfer encoding";
   return undefined;
-}
-
-/** A place from `http://host:port/path`, and the rest; undefined for anything else. */
-export function readAbsolute(url: string): { place: Place; sent: string } | undefined {
-  const parts = /^(https?):\/\/([^/?#@\s:]+)(?::(\d{1,5}))?([/?].*)?$/i.exec(url);
-  const scheme = parts?.[1]?.toLowerCase();
-  const host = canonicalHost(parts?.[2] ?? "");
-  if (!parts || host === undefined || (scheme !== "http" && scheme !== "https")) return undefined;
-  const port = Number(parts[3] ?? DEFAULT_PORT[scheme]);
-  const rest = parts[4] ?? "/";
-  return port > 0 && port < 65_536
-    ? { place: { scheme, host, port }, sent: rest.startsWith("?") ? `/${rest}` : rest }
-    : undefined;
 }
 
 /** `host:port` of a CONNECT. */

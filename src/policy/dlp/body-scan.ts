@@ -96,7 +96,7 @@ export class BufferedBodyScan implements BodyScan {
     if (end <= this.#scanned) return;
     const matches: Match[] = [];
     this.#scanner.scan(this.#buffer, this.#scanned, end, (match) => {
-      if (this.#policy.wants(match)) matches.push(match);
+      if (this.#policy.wants(match, this.#buffer)) matches.push(match);
     });
     this.#scanned = end;
     for (const match of matches) this.#add(match);
@@ -121,7 +121,7 @@ export class BufferedBodyScan implements BodyScan {
       this.#scanner.scan(layer.bytes, 0, layer.bytes.length, (match) => {
         const pieces = layer.toOriginal(match.pieces);
         const joined = { ...match, view: [...layer.view, ...match.view], pieces };
-        if (pieces.length > 1 && this.#policy.wants(joined)) this.#add(joined);
+        if (pieces.length > 1 && this.#policy.wants(joined, this.#buffer)) this.#add(joined);
       });
       for (const finding of this.#memory?.bytes(`${this.#options.place ?? "body"}:joined`, layer.bytes) ?? []) {
         this.#found.set(keyOf(finding), finding);

@@ -39,7 +39,7 @@ export function createDetector({ known, rules = TOKEN_RULES }: DetectorPolicy): 
     warnings: known.flatMap(warningsOf),
     scope: (options = {}) => {
       const isInbound = options.detectors?.every((name) => name === "injection") ?? false;
-      return new ScopedScan(isInbound ? inboundScanner() : scanner, new ScanPolicy(rules, options));
+      return new ScopedScan(isInbound ? inboundScanner() : scanner, new ScanPolicy(rules, known, options));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Rule, ScopeOptions } from "./detector.ts";
+import type { KnownValue, Rule, ScopeOptions } from "./detector.ts";
 import type { DetectorName, Finding } from "./finding.ts";
 import { endOf, startOf, type Match } from "./match.ts";
 
@@ -18,20 +18,37 @@ export class ScanPolicy {
   readonly #rules: readonly Rule[];
   readonly #detectors: ReadonlySet<DetectorName>;
   readonly #pass: ReadonlySet<string>;
+  readonly #passing: readonly string[];
 
-  constructor(rules: readonly Rule[], { detectors, pass }: ScopeOptions) {
+  constructor(rules: readonly Rule[], known: readonly KnownValue[], { detectors, pass }: ScopeOptions) {
     this.#rules = rules;
     this.#detectors = new Set(detectors ?? DEFAULT_DETECTORS);
     this.#pass = new Set(pass);
+    this.#passing = known.flatMap(({ name, value }) =>
+      this.#pass.has(name) ? [Buffer.from(value).toString("latin1")] : [],
+    );
   }
 
-  wants({ of }: Match): boolean {
+  /** `bytes` is what the match was found in. */
+  wants(match: Match, bytes: Uint8Array): boolean {
+    const { of } = match;
     if (typeof of === "number") {
       const rule = this.#rules[of];
-      return rule !== undefined && this.#detectors.has(rule.detector);
+      return rule !== undefined && this.#detectors.has(rule.detector) && !this.#isPassing(match, bytes);
     }
     if ("phrases" in of) return this.#detectors.has("injection");
     return this.#detectors.has(of.detector) && !this.#pass.has(of.name);
+  }
+
+  /** A stand-in looks like a token of its kind, and is none. */
+  #isPassing(match: Match, bytes: Uint8Array): boolean {
+    if (this.#passing.length === 0) return false;
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(
+      "latin1",
+      startOf(match),
+      endOf(match),
+    );
+    return this.#passing.some((value) => value.includes(text));
   }
 
   /** The offset counts from `base`. */

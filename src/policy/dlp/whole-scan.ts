@@ -13,7 +13,7 @@ export interface Found {
 export function scanWhole(scanner: ByteScanner, policy: ScanPolicy, place: string, bytes: Uint8Array): Found[] {
   const found = new Map<string, Found>();
   scanner.scan(bytes, 0, bytes.length, (match) => {
-    if (!policy.wants(match)) return;
+    if (!policy.wants(match, bytes)) return;
     const finding = policy.toFinding(match, place, 0);
     const key = keyOf(finding);
     if (isBetter(finding, found.get(key)?.finding)) found.set(key, { finding, match });

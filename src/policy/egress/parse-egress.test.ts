@@ -19,6 +19,7 @@ describe("a policy for what may leave a sandbox", () => {
       auth: [
         { scheme: "Bearer", token_ref: "A" },
         { scheme: "ApiKey", token_ref: "B", header: "x-key" },
+        { scheme: "Bearer", token_command: ["get-token", "--quiet"], query: "key" },
       ],
       matches: [
         {
@@ -45,7 +46,11 @@ describe("a policy for what may leave a sandbox", () => {
     [{ host: "[::1]" }, /localhost and addresses are no hosts/],
     [{ host: "a.example", port: 1 }, /unknown key "port" in "routes.0"; allowed are host, ports, connect, ca, tls/],
     [{ host: "a.example", auth: { scheme: "Bearer" } }, /either token_ref or token_command/],
-    [{ host: "a.example", auth: { scheme: "Bearer", token_command: ["get-token"] } }, /token_command is not supported/],
+    [
+      { host: "a.example", auth: { scheme: "Bearer", token_ref: "A", token_command: ["x"] } },
+      /either token_ref or token_command/,
+    ],
+    [{ host: "a.example", dlp: { outbound_detectors: ["tokens", "magic"] } }, /must be one of known_secrets, canary/],
     [{ host: "a.example", auth: { scheme: "bearer", token_ref: "A" } }, /one of Bearer, token, Basic, ApiKey/],
     [
       { host: "a.example", auth: { scheme: "Bearer", token_ref: "A", user: "x" } },
@@ -62,6 +67,19 @@ describe("a policy for what may leave a sandbox", () => {
     [{ host: "a.example", tls: "passthrough", auth: { scheme: "Bearer", token_ref: "A" } }, /tunnel/],
   ])("says what is wrong with %j", (route, told) => {
     expect(ofRoute(route)).toMatch(told);
+  });
+
+  it.each([
+    [{ routes: [{ host: "a.example", port: 1 }] }, ["routes", 0, "port"]],
+    [{ routes: [{ host: "a.example" }, { host: "a.example" }] }, ["routes", 1, "host"]],
+    [{ routes: [{ host: "a.example", auth: { scheme: "x", token_ref: "A" } }] }, ["routes", 0, "auth", "scheme"]],
+    [
+      { routes: [{ host: "a.example", matches: [{ paths: [{ type: "regex", value: "(" }] }] }] },
+      ["routes", 0, "matches", 0],
+    ],
+    [{ rules: [] }, ["rules"]],
+  ])("says where it is in %j", (value, path) => {
+    expect(parseEgress(value)).toMatchObject({ path });
   });
 
   it("has each host once, however it is written", () => {
