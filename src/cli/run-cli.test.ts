@@ -1,3 +1,4 @@
+import { NO_MODEL_USAGE } from "../model/model-usage.ts";
 import { describe, expect, it } from "vitest";
 import { createMemoryIo } from "../../test/helpers/memory-io.ts";
 import { failure } from "../model/error-codes.ts";
@@ -43,6 +44,7 @@ const workspace: Workspace = {
     left_out: null,
     included: null,
   },
+  model_usage: NO_MODEL_USAGE,
   secrets: [],
 };
 

@@ -1,7 +1,9 @@
 import type { Uptime } from "../base/uptime.ts";
 import type { Door } from "../model/door.ts";
+import type { Egress } from "../model/egress.ts";
 import type { ClocheEvent, EventKind, EventOf, EventPage } from "../model/event.ts";
 import type { Command, JournalEntry } from "../model/exec.ts";
+import type { ModelUsageTotal } from "../model/model-usage.ts";
 import type { NetworkPolicy, WorkspaceState } from "../model/names.ts";
 import type { Readiness, ServiceState } from "../model/service.ts";
 import type { ShellState } from "../model/shell.ts";
@@ -56,9 +58,22 @@ export interface StoredWorkspace {
   secrets: StoredSecret[];
   /** Those that it is to have, in every sandbox that it gets. */
   doors: Door[];
-  /** Hosts that its egress door lets out to; empty without one. */
+  /** Hosts that its egress door lets out to; empty without one, and with a whole policy. */
   allowHosts: string[];
+  /** What its egress door lets out, route by route; null without. */
+  egress: StoredEgress | null;
+  /** What its models took: in all, and since it was made or last reset. */
+  modelUsage: { total: ModelUsageTotal; session: ModelUsageTotal };
   wall: WallRecord | null;
+}
+
+/** A policy with all that it needs but its tokens, which are never stored. */
+export interface StoredEgress {
+  policy: Egress;
+  /** What the sandbox has in the place of each token, by the name of its variable. */
+  standIns: Record<string, string>;
+  /** Texts of the files that routes trust, by their paths: they were read once, when the policy was given. */
+  authorities: Record<string, string>;
 }
 
 /** When a time to live was over, and for how long what expired is kept since then. */

@@ -13,6 +13,7 @@ import { createGates } from "../gate-processes/gate-processes.ts";
 import { EventLog } from "../events/event-log.ts";
 import { createSeeds } from "../seeds/create-seeds.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
+import { EgressTokens } from "../workspaces/egress-tokens.ts";
 import { Journal } from "../workspaces/journal.ts";
 import { Layers } from "../workspaces/layers.ts";
 import type { WorkspaceParts } from "../workspaces/operations/create-operations.ts";
@@ -69,6 +70,7 @@ function composeAll(
     seeds: createSeeds(adapters),
     includes: new RememberedIncludes(places.home),
     gates: createGates({ home: places.home, program: GATE_PROGRAM, log }),
+    tokens: new EgressTokens({ clock: systemClock, log }),
     clock: systemClock,
     log,
     config,

@@ -51,6 +51,8 @@ export const ERROR_CODES = {
     400,
     "A secret has 4 to 65,536 bytes of text, those of a workspace 98,304 together, where one of several lines counts three times",
   ),
+  EGRESS_POLICY_INVALID: row(2, 400, "Correct the egress policy; `docs/egress.md` has all that a route can have"),
+  TOKEN_UNAVAILABLE: row(1, 502, "Run the token command by hand on this host, as the user who runs cloche"),
   GATE_FAILED: row(1, 502, "See gate/gate.log in the workspace's folder, then try again"),
   PORT_TAKEN: row(1, 409, "Choose another host port, or 0 for one that is free"),
   // programs that use cloche over MCP

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Operation, TypeIn } from "./operation.ts";
 import { commandOperations } from "./operations/command-operations.ts";
+import { egressOperations } from "./operations/egress-operations.ts";
 import { eventOperations } from "./operations/event-operations.ts";
 import { fileOperations } from "./operations/file-operations.ts";
 import { hostOperations } from "./operations/host-operations.ts";
@@ -20,6 +21,7 @@ export const OPERATIONS = {
   ...snapshotOperations,
   ...serviceOperations,
   ...shellOperations,
+  ...egressOperations,
   ...eventOperations,
   ...hostOperations,
 } as const;

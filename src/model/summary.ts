@@ -1,6 +1,7 @@
 import type { EventOf } from "./event.ts";
 import type { Command, JournalEntry } from "./exec.ts";
 import type { ChangeStatus, DiffEntry } from "./files.ts";
+import type { ModelUsageTotal } from "./model-usage.ts";
 import type { ServiceState } from "./service.ts";
 import type { Shell } from "./shell.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -57,4 +58,6 @@ export interface Summary {
   shells: { current: Pick<Shell, "shell_id" | "state" | "cwd" | "opened_at">[] };
   artifacts: { exports: { workspace_path: string; output_path: string; artifact_type: string; at: number }[] };
   snapshots: { named_count: number; recent: Snapshot[] };
+  /** Tokens that models took through its gate. */
+  model_usage: ModelUsageTotal;
 }

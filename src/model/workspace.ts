@@ -39,6 +39,15 @@ export const Limits = z.strictObject({
 });
 export type Limits = z.infer<typeof Limits>;
 
+/** `ModelUsageTotal` as a schema. */
+const ModelUsed = z.object({
+  requests: z.number(),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  cache_read_tokens: z.number(),
+  cache_write_tokens: z.number(),
+});
+
 /** A workspace as every surface shows it. Times are Unix seconds. */
 export const Workspace = z.object({
   workspace_id: z.string(),
@@ -69,6 +78,8 @@ export const Workspace = z.object({
   shell_count: z.number(),
   reset_count: z.number(),
   workspace_seed: WorkspaceSeed,
+  /** Tokens that models took through its gate, in all. */
+  model_usage: ModelUsed,
   secrets: z.array(z.object({ name: z.string().regex(SECRET_NAME), source_kind: z.enum(["literal", "file"]) })),
 });
 export type Workspace = z.infer<typeof Workspace>;

@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import { daemonSocket, placesFrom, type Places } from "../base/paths.ts";
+import type { EgressInput } from "../model/egress.ts";
+import type { EgressCheck, EgressLearned, EgressSet } from "../model/egress-seen.ts";
 import type { Environment, EnvironmentDetail, EnvironmentList, EnvironmentsPruned } from "../model/environment.ts";
 import type { CommandSignalled, CommandStarted, ExecEvent, ExecResult, Journal } from "../model/exec.ts";
 import type {
@@ -25,10 +27,11 @@ import { openCommandStream } from "./command-stream.ts";
 import { DaemonConnection } from "./connection.ts";
 import { watchEvents } from "./event-watch.ts";
 import { toExecEvents } from "./exec-events.ts";
-import { onThisHost, resolveEnvironment, resolveHostPath } from "./on-this-host.ts";
+import { onThisHost, policyFrom, resolveEnvironment, resolveHostPath, tokensFor } from "./on-this-host.ts";
 import type {
   AttachShellOptions,
   CallOptions,
+  CheckEgressOptions,
   ClocheOptions,
   CommandStream,
   CreateOptions,
@@ -57,6 +60,7 @@ import type {
   RunResult,
   RunStream,
   ServiceLogsOptions,
+  SetEgressOptions,
   ShellStream,
   SignalCommandOptions,
   SignalShellOptions,
@@ -142,6 +146,30 @@ export class Cloche implements AsyncDisposable {
   /** What happened since it was created or last reset. */
   async summarizeWorkspace(workspaceId: string, options: CallOptions = {}): Promise<Summary> {
     return await this.#ask("summarizeWorkspace", { workspace_id: workspaceId }, options);
+  }
+
+  /** Whether a request would pass, and by which rule: `GET` unless told, by the policy of a workspace or by one that is given. */
+  async checkEgress(url: string, options: CheckEgressOptions): Promise<EgressCheck> {
+    return await this.#ask(
+      "checkEgress",
+      { url, ...(options.egress && { egress: policyFrom(options.egress) }) },
+      options,
+    );
+  }
+
+  /** What a workspace has sent, and the smallest policy that covers it. */
+  async learnEgress(workspaceId: string, options: CallOptions = {}): Promise<EgressLearned> {
+    return await this.#ask("learnEgress", { workspace_id: workspaceId }, options);
+  }
+
+  /** Gives a workspace with a way out another policy, or its tokens anew; requests under way go on. */
+  async setEgress(workspaceId: string, egress: EgressInput, options: SetEgressOptions = {}): Promise<EgressSet> {
+    const egress_tokens = tokensFor(egress, this.#env, options.egress_tokens);
+    return await this.#ask(
+      "setEgress",
+      { workspace_id: workspaceId, egress: policyFrom(egress), egress_tokens },
+      options,
+    );
   }
 
   /** Runs a command to its end: a string is a shell command, an array an argv. */

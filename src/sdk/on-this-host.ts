@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
+import type { EgressInput } from "../model/egress.ts";
 import type { OperationInput } from "../model/operations.ts";
+import { tokenRefs } from "../model/token-refs.ts";
 
 type CreateInput = OperationInput<"createWorkspace">;
 
@@ -16,6 +18,43 @@ export function resolveEnvironment(name: string, cwd = process.cwd()): string {
   return prefix === undefined || path === "" ? name : `${prefix}${resolve(cwd, path)}`;
 }
 
+type Route = NonNullable<EgressInput["routes"]>[number];
+type Auth = Extract<Route["auth"], readonly unknown[]>[number];
+
+/**
+ * A policy names files and programs of this host, from the folder that it is in. Nothing of it is checked here, and what has another shape than it should have stays as
+ * it is.
+ */
+export function policyFrom(egress: EgressInput, folder = process.cwd()): EgressInput {
+  const { routes } = egress;
+  const isObject = (value: unknown) => typeof value === "object" && value !== null;
+  const ofAuth = (auth: Auth): Auth => {
+    if (!isObject(auth) || !Array.isArray(auth.token_command) || typeof auth.token_command[0] !== "string") return auth;
+    const [program = "", ...words] = auth.token_command;
+    return program.includes("/") ? { ...auth, token_command: [resolve(folder, program), ...words] } : auth;
+  };
+  const ofRoute = (route: Route): Route => {
+    if (!isObject(route)) return route;
+    const { ca, auth } = route;
+    return {
+      ...route,
+      ...(typeof ca === "string" && { ca: resolve(folder, ca) }),
+      ...(auth !== undefined && { auth: Array.isArray(auth) ? auth.map(ofAuth) : ofAuth(auth) }),
+    };
+  };
+  return Array.isArray(routes) ? { ...egress, routes: routes.map(ofRoute) } : egress;
+}
+
+/** The variables that a policy takes tokens from, as far as they are set; what was given goes before. */
+export function tokensFor(
+  egress: EgressInput,
+  env: Readonly<Record<string, string | undefined>>,
+  given: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const set = tokenRefs(egress).flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+  return { ...Object.fromEntries(set), ...given };
+}
+
 /** Adds what only this side knows: its environment, and the folder that relative paths start from. */
 export function onThisHost(input: CreateInput, env: Readonly<Record<string, string | undefined>>): CreateInput {
   return {
@@ -24,6 +63,10 @@ export function onThisHost(input: CreateInput, env: Readonly<Record<string, stri
     oci_runtime: input.oci_runtime ?? (env["CLOCHE_OCI_RUNTIME"] || undefined),
     environment: input.environment && resolveEnvironment(input.environment),
     seed_path: input.seed_path && resolveHostPath(input.seed_path),
+    ...(input.egress && {
+      egress: policyFrom(input.egress),
+      egress_tokens: tokensFor(input.egress, env, input.egress_tokens),
+    }),
     secrets: input.secrets?.map((secret) =>
       "file_path" in secret ? { ...secret, file_path: resolveHostPath(secret.file_path) } : secret,
     ),

@@ -33,6 +33,8 @@ type OptionsOf<Name extends OperationName, Positional extends string = never> = 
   CallOptions;
 
 export type CreateOptions = OperationInput<"createWorkspace"> & LongCallOptions;
+export type CheckEgressOptions = Omit<OperationInput<"checkEgress">, "url"> & CallOptions;
+export type SetEgressOptions = OptionsOf<"setEgress", "egress">;
 export type PrepareOptions = OperationInput<"prepare"> & LongCallOptions;
 export type PullOptions = Omit<OperationInput<"pullEnvironment">, "environment"> & LongCallOptions;
 export type McpTokenOptions = OperationInput<"mcpToken"> & CallOptions;

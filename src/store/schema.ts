@@ -147,6 +147,10 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE workspaces SET seed = json_insert(seed, '$.left_out', json('null'), '$.included', json('null'));
   `,
   "ALTER TABLE workspaces ADD COLUMN allow_hosts TEXT NOT NULL DEFAULT '[]'",
+  `
+  ALTER TABLE workspaces ADD COLUMN egress TEXT;
+  ALTER TABLE workspaces ADD COLUMN model_usage TEXT NOT NULL DEFAULT '{"total":{"requests":0,"input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":0},"session":{"requests":0,"input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":0}}';
+  `,
 ];
 
 function schemaVersion(database: Database.Database): number {

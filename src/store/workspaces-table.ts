@@ -34,6 +34,8 @@ const COLUMNS = recordColumns<StoredWorkspace>({
   secrets: { column: "secrets", json: true },
   doors: { column: "doors", json: true },
   allowHosts: { column: "allow_hosts", json: true },
+  egress: { column: "egress", json: true },
+  modelUsage: { column: "model_usage", json: true },
   wall: { column: "wall", json: true },
 });
 

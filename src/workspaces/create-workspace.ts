@@ -5,8 +5,10 @@ import type { StoredSession, StoredWorkspace } from "../contracts/store.ts";
 import { type Config, DEFAULTS } from "../model/config.ts";
 import type { EventOf } from "../model/event.ts";
 import { failure } from "../model/error-codes.ts";
+import { NO_MODEL_USAGE } from "../model/model-usage.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { ReportProgress } from "../model/progress.ts";
+import type { TokenState } from "../policy/egress/gate-routes.ts";
 import { defaultLimits } from "./default-limits.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
@@ -32,8 +34,8 @@ export async function createWorkspace(
 ): Promise<LiveWorkspace> {
   const config = deps.config();
   const backend = getBackend(deps, input.backend ?? config.backend ?? DEFAULTS.backend);
-  const network = chooseNetwork(deps, backend.name, input);
   requireStated(input, config, backend);
+  const { network, tokens } = await chooseNetwork(deps, backend.name, input);
   const { secrets, records } = await readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(
     input.environment ?? config.environment ?? defaultEnvironment(backend),
@@ -71,7 +73,7 @@ export async function createWorkspace(
     secrets: records,
   };
   const origin = { kind: "workspace.created", from_workspace_id: null } as const;
-  return await bringUp(deps, stored, { secrets, origin }, context);
+  return await bringUp(deps, stored, { secrets, origin, tokens }, context);
 }
 
 type Identity =
@@ -89,6 +91,8 @@ type Identity =
   | "unchanged"
   | "doors"
   | "allowHosts"
+  | "egress"
+  | "modelUsage"
   | "wall";
 
 /** What is new in every workspace, made from a seed or forked. */
@@ -109,6 +113,8 @@ export function blankWorkspace(deps: Dependencies): Pick<StoredWorkspace, Identi
     unchanged: false,
     doors: [],
     allowHosts: [],
+    egress: null,
+    modelUsage: { total: NO_MODEL_USAGE, session: NO_MODEL_USAGE },
     wall: null,
   };
 }
@@ -119,6 +125,8 @@ export interface Birth {
   readonly origin:
     | Pick<EventOf<"workspace.created">, "kind" | "from_workspace_id">
     | Pick<EventOf<"workspace.forked">, "kind" | "from_workspace_id" | "snapshot_name">;
+  /** What its gate puts in. */
+  readonly tokens?: ReadonlyMap<string, TokenState> | undefined;
   /** What runs in it from its first moment on. */
   readonly session?: StoredSession | null;
 }
@@ -130,7 +138,7 @@ export interface Birth {
 export async function bringUp(
   deps: Dependencies,
   stored: StoredWorkspace,
-  { secrets, origin, session }: Birth,
+  { secrets, origin, session, tokens }: Birth,
   context: CreateContext,
 ): Promise<LiveWorkspace> {
   const { workspaceId } = stored;
@@ -138,6 +146,7 @@ export async function bringUp(
     deps.store.insertWorkspace(stored);
     if (session) writeSession(deps.store, workspaceId, session);
   });
+  if (tokens) deps.tokens.give(workspaceId, tokens);
   try {
     const onLost = (reason: string) => context.onLost(workspaceId, reason);
     const live = await startSandbox(deps, stored, {
@@ -163,6 +172,7 @@ export async function bringUp(
     return live;
   } catch (error) {
     await removeSandboxes(deps, stored);
+    deps.tokens.forget(workspaceId);
     deps.store.deleteWorkspace(workspaceId);
     if (errnoOf(error) !== "ENOSPC") throw error;
     throw failure("DISK_FULL", "Cannot create the workspace: no space left on the disk", { cause: error });

@@ -8,6 +8,7 @@ import type { RememberedIncludes } from "./remembered-includes.ts";
 import type { Seeds } from "../contracts/seeds.ts";
 import type { Store } from "../contracts/store.ts";
 import type { Config } from "../model/config.ts";
+import type { EgressTokens } from "./egress-tokens.ts";
 import type { Journal } from "./journal.ts";
 import type { Layers } from "./layers.ts";
 import type { Scratch } from "./scratch.ts";
@@ -25,6 +26,7 @@ export interface Dependencies {
   readonly seeds: Seeds;
   readonly includes: RememberedIncludes;
   readonly gates: Gates;
+  readonly tokens: EgressTokens;
   readonly clock: Clock;
   readonly log: Log;
   /** `config.yaml` as it is now; throws CONFIG_INVALID. */

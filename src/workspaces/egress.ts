@@ -1,14 +1,13 @@
-import { readFileSync } from "node:fs";
-import { messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
-import type { Door } from "../model/door.ts";
-import { DEFAULT_PORTS } from "../model/egress.ts";
-import type { EgressOrder, GateRoute } from "../model/egress-order.ts";
+import type { Egress } from "../model/egress.ts";
+import type { EgressOrder, GuardedValue } from "../model/egress-order.ts";
 import { failure } from "../model/error-codes.ts";
 import { argument, way } from "../model/hint.ts";
 import { FILE_DATABASES, type NetworkPolicy } from "../model/names.ts";
+import { type TokenState, gateRoute, guardedTokens } from "../policy/egress/gate-routes.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { EGRESS_DOOR, isEgressDoor } from "./egress-door.ts";
+import { keepPolicy, readCertificates, readPolicy } from "./egress-policy.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend } from "./sandbox.ts";
 import type { Secrets } from "./secrets.ts";
@@ -17,41 +16,78 @@ import { provisionTrust } from "./trust/provision-trust.ts";
 
 /** What a workspace has of a network, as it was asked for. */
 export interface NetworkChoice {
-  readonly networkPolicy: NetworkPolicy;
-  readonly allowHosts: string[];
-  readonly doors: Door[];
+  readonly network: Pick<StoredWorkspace, "networkPolicy" | "allowHosts" | "egress" | "doors">;
+  /** Of its policy; undefined without one. */
+  readonly tokens: ReadonlyMap<string, TokenState> | undefined;
+}
+
+/** What was asked for, or is taken over from another workspace. */
+export interface AskedNetwork {
+  readonly network_policy?: NetworkPolicy | undefined;
+  readonly allow_hosts?: string[] | undefined;
+  readonly egress?: unknown;
+  readonly egress_tokens?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Whether a policy lets out to hosts, where any are named. */
 export const takesHosts = (policy: NetworkPolicy): boolean =>
   policy === "egress" || policy === "egress+published-ports";
 
-/** Judges what was asked for, before anything is made. */
-export function chooseNetwork(
+/** Judges what was asked for and gets its tokens, before anything is made. */
+export async function chooseNetwork(deps: Dependencies, backend: string, asked: AskedNetwork): Promise<NetworkChoice> {
+  const { allow_hosts: allowHosts = [], egress } = asked;
+  const { network_policy: networkPolicy = egress === undefined ? "off" : "egress" } = asked;
+  requireFitting(networkPolicy, allowHosts, egress !== undefined);
+  if (egress === undefined && allowHosts.length === 0)
+    return { network: { networkPolicy, allowHosts, egress: null, doors: [] }, tokens: undefined };
+  const policy = egress === undefined ? undefined : readPolicy(egress);
+  requireGate(deps, backend, networkPolicy);
+  const common = { networkPolicy, doors: [EGRESS_DOOR] };
+  if (!policy) return { network: { ...common, allowHosts: [...new Set(allowHosts)], egress: null }, tokens: undefined };
+  const tokens = await deps.tokens.fetch(policy, asked.egress_tokens ?? {});
+  return { network: { ...common, allowHosts: [], egress: keepPolicy(policy, tokens) }, tokens };
+}
+
+/** A policy that another workspace has, with its tokens as far as they are known. */
+export function inheritNetwork(
   deps: Dependencies,
   backend: string,
-  {
-    network_policy: networkPolicy = "off",
-    allow_hosts: allowHosts = [],
-  }: { network_policy?: NetworkPolicy | undefined; allow_hosts?: string[] | undefined },
+  networkPolicy: NetworkPolicy,
+  { workspaceId, egress }: Pick<StoredWorkspace, "workspaceId" | "egress">,
 ): NetworkChoice {
-  if (!takesHosts(networkPolicy) && allowHosts.length > 0) {
-    throw failure("INVALID_ARGUMENT", `Hosts are allowed, and the network policy is ${networkPolicy}`, {
-      hint: [way`Use ${argument("network_policy", "egress")}`],
-    });
-  }
-  if (networkPolicy === "egress" && allowHosts.length === 0) {
-    throw failure("INVALID_ARGUMENT", 'Network policy "egress" names no host that may be reached', {
-      hint: [way`Name each with ${argument("allow_hosts")}; '*' allows all`],
-    });
-  }
-  if (allowHosts.length === 0) return { networkPolicy, allowHosts, doors: [] };
+  requireGate(deps, backend, networkPolicy);
+  const network = { networkPolicy, allowHosts: [], egress, doors: [EGRESS_DOOR] };
+  return { network, tokens: deps.tokens.copyOf(workspaceId) };
+}
+
+function requireGate(deps: Dependencies, backend: string, networkPolicy: NetworkPolicy): void {
   if (getBackend(deps, backend).capabilities.doors !== true) {
     throw failure("NOT_SUPPORTED", `Backend "${backend}" has no gate for network policy "${networkPolicy}"`);
   }
   readWayOut(deps);
-  return { networkPolicy, allowHosts: [...new Set(allowHosts)], doors: [EGRESS_DOOR] };
 }
+
+function requireFitting(networkPolicy: NetworkPolicy, allowHosts: readonly string[], hasPolicy: boolean): void {
+  const hasHosts = allowHosts.length > 0;
+  if (hasPolicy && hasHosts)
+    throw failure("INVALID_ARGUMENT", "Hosts are allowed twice: by a whole policy and by their names", {
+      hint: [way`Leave out ${argument("allow_hosts")}, and add routes to the policy`],
+    });
+  if (!takesHosts(networkPolicy) && (hasHosts || hasPolicy)) {
+    throw failure("INVALID_ARGUMENT", `Hosts are allowed, and the network policy is ${networkPolicy}`, {
+      hint: [way`Use ${argument("network_policy", "egress")}`],
+    });
+  }
+  if (networkPolicy === "egress" && !hasHosts && !hasPolicy) {
+    throw failure("INVALID_ARGUMENT", 'Network policy "egress" names no host that may be reached', {
+      hint: [way`Name each with ${argument("allow_hosts")}; '*' allows all`],
+    });
+  }
+}
+
+/** The routes of a workspace, in the words of a policy. */
+export const policyOf = ({ egress, allowHosts }: Pick<StoredWorkspace, "egress" | "allowHosts">): Egress =>
+  egress?.policy ?? { log: "all", routes: allowHosts.map((host) => ({ host })) };
 
 /** What the gate of a plain workspace lets out; null for one without, and while its secrets are not known. */
 export function egressOrder(
@@ -59,27 +95,28 @@ export function egressOrder(
   stored: StoredWorkspace,
   secrets: Secrets | undefined,
 ): EgressOrder | null {
-  if (!stored.doors.some(isEgressDoor) || stored.allowHosts.length === 0 || !secrets) return null;
+  if (!stored.doors.some(isEgressDoor) || !secrets || (stored.egress === null && stored.allowHosts.length === 0))
+    return null;
+  const { log = "all", routes: listed = [] } = policyOf(stored);
+  const routes = listed.map((route) =>
+    gateRoute(route, {
+      ca: (path) => stored.egress?.authorities[path] ?? "",
+      token: (name) => deps.tokens.stateOf(stored.workspaceId, name),
+      onMatch: "block",
+    }),
+  );
+  const guard =
+    (kind: GuardedValue["kind"]) =>
+    ([name, value]: readonly [string, string]) => ({ kind, name, value });
   return {
-    log: "all",
-    routes: stored.allowHosts.map(routeTo),
-    guarded: [...secrets.values].map(([name, value]) => ({ kind: "known_secrets", name, value })),
+    log,
+    routes,
+    guarded: [
+      ...[...secrets.values].map(guard("known_secrets")),
+      ...Object.entries(stored.egress?.standIns ?? {}).map(guard("stand_ins")),
+      ...guardedTokens(routes),
+    ],
     way_out: readWayOut(deps),
-  };
-}
-
-function routeTo(host: string): GateRoute {
-  return {
-    host,
-    ports: [...DEFAULT_PORTS],
-    connect: null,
-    ca: null,
-    tls: "intercept",
-    matches: null,
-    credentials: [],
-    pass: [],
-    dlp: { outbound_detectors: null, inbound_detectors: [], outbound_on_match: "block" },
-    provider: null,
   };
 }
 
@@ -87,11 +124,9 @@ function routeTo(host: string): GateRoute {
 function readWayOut(deps: Dependencies): EgressOrder["way_out"] {
   const { proxy = null, ca = null } = deps.config().egress ?? {};
   if (ca === null) return { proxy, ca };
-  try {
-    return { proxy, ca: readFileSync(ca, "utf8") };
-  } catch (error) {
-    throw failure("CONFIG_INVALID", `Cannot read "${ca}", which is egress.ca in config.yaml: ${messageOf(error)}`);
-  }
+  const failed = (why: string) =>
+    failure("CONFIG_INVALID", `Cannot read "${ca}", which is egress.ca in config.yaml: ${why}`);
+  return { proxy, ca: readCertificates(ca, failed) };
 }
 
 /** Resolvers of a sandbox ask the gate, and nobody else. */

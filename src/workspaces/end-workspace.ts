@@ -46,6 +46,7 @@ export async function removeWorkspace(
   }
   await running.letGo(workspaceId, "the workspace was deleted", { discard: true });
   running.forgetSecrets(workspaceId);
+  deps.tokens.forget(workspaceId);
   try {
     await removeSandboxes(deps, stored);
   } catch (error) {

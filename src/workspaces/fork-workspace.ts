@@ -68,11 +68,13 @@ export async function forkWorkspace(
     forkLayers: layers,
     doors: context.withDoors === true ? parent.doors : parent.doors.filter(isEgressDoor),
     allowHosts: parent.allowHosts,
+    egress: parent.egress,
   };
   const { workspaceId: from_workspace_id } = parent;
   const snapshot_name = input.snapshot ?? null;
   const origin = { kind: "workspace.forked", from_workspace_id, snapshot_name } as const;
-  return await bringUp(deps, child, { secrets, origin, session }, context);
+  const tokens = deps.tokens.copyOf(parent.workspaceId);
+  return await bringUp(deps, child, { secrets, origin, session, tokens }, context);
 }
 
 /** A machine that goes on has its files in itself, and the size that it had. */

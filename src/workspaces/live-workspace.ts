@@ -30,6 +30,8 @@ export interface LiveOptions {
   readonly limits: WallLimits;
   /** Whether its commands have a way out. */
   readonly hasEgress: boolean;
+  /** What its commands have in the place of tokens, by the names of their variables. */
+  readonly standIns?: Readonly<Record<string, string>>;
   readonly secrets: Secrets;
   /** Called once when the sandbox ends by itself. */
   readonly onLost: (reason: string) => void;
@@ -42,6 +44,7 @@ export class LiveWorkspace {
   readonly executionMode: ExecutionMode;
   readonly limits: WallLimits;
   readonly hasEgress: boolean;
+  standIns: Readonly<Record<string, string>>;
   readonly secrets: Secrets;
   readonly commands = new Map<number, RunningCommand>();
   readonly adopted = new Map<number, AdoptedCommand>();
@@ -58,6 +61,7 @@ export class LiveWorkspace {
     this.executionMode = options.executionMode;
     this.limits = options.limits;
     this.hasEgress = options.hasEgress;
+    this.standIns = options.standIns ?? {};
     this.secrets = options.secrets;
     this.#onLost = options.onLost;
   }

@@ -7,7 +7,7 @@ import { type CreateContext, blankWorkspace, bringUp } from "./create-workspace.
 import { defaultLimits } from "./default-limits.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
-import { chooseNetwork, takesHosts } from "./egress.ts";
+import { type NetworkChoice, chooseNetwork, inheritNetwork, takesHosts } from "./egress.ts";
 import { requireCapabilities } from "./require-capabilities.ts";
 import { requireLimits } from "./require-limits.ts";
 import { statedRules } from "./seed-rules.ts";
@@ -33,11 +33,7 @@ export async function moveWorkspace(
   }
   const backend = getBackend(deps, input.backend ?? parent.backend);
   requireLimits(backend, { vcpuCount: input.vcpu_count, memMib: input.mem_mib });
-  const { network_policy = parent.networkPolicy } = input;
-  const network = chooseNetwork(deps, backend.name, {
-    network_policy,
-    allow_hosts: input.allow_hosts ?? (takesHosts(network_policy) ? parent.allowHosts : []),
-  });
+  const { network, tokens } = await networkOf(deps, backend, parent, input);
   const given = await readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(input.environment ?? parent.environment, context);
   const ociRuntime = input.oci_runtime ?? (backend.name === parent.backend ? parent.ociRuntime : null);
@@ -70,9 +66,23 @@ export async function moveWorkspace(
   return await deps.layers.add(
     getBackend(deps, parent.backend),
     source,
-    (layers) => bringUp(deps, { ...child, layers }, { secrets, origin }, context),
+    (layers) => bringUp(deps, { ...child, layers }, { secrets, origin, tokens }, context),
     context.signal,
   );
+}
+
+/** As it was asked for, or as the other one has it. */
+async function networkOf(
+  deps: Dependencies,
+  backend: Backend,
+  parent: StoredWorkspace,
+  input: OperationInput<"createWorkspace">,
+): Promise<NetworkChoice> {
+  const { network_policy = input.egress === undefined ? parent.networkPolicy : "egress" } = input;
+  const isInherited = takesHosts(network_policy) && input.allow_hosts === undefined && input.egress === undefined;
+  if (!isInherited) return await chooseNetwork(deps, backend.name, { ...input, network_policy });
+  if (parent.egress !== null) return inheritNetwork(deps, backend.name, network_policy, parent);
+  return await chooseNetwork(deps, backend.name, { network_policy, allow_hosts: parent.allowHosts });
 }
 
 /** Limits that somebody chose go along; the usual ones of one backend become those of the other. */

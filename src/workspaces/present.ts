@@ -34,6 +34,7 @@ export function presentWorkspace(
     reset_count: stored.resetCount,
     // What an earlier version recorded says nothing about ignored files.
     workspace_seed: { ...stored.seed, left_out: stored.seed.left_out ?? null, included: stored.seed.included ?? null },
+    model_usage: stored.modelUsage.total,
     secrets: stored.secrets.map(({ name, source_kind }) => ({ name, source_kind })),
   };
 }

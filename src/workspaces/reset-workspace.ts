@@ -1,4 +1,5 @@
 import type { StoredWorkspace } from "../contracts/store.ts";
+import { NO_MODEL_USAGE } from "../model/model-usage.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { type SandboxContext, removeSandboxes, startSandbox } from "./sandbox.ts";
@@ -38,6 +39,7 @@ export async function resetWorkspace(
       unchanged: false,
       resetCount: stored.resetCount + 1,
       sessionStartedAt: now,
+      modelUsage: { ...stored.modelUsage, session: NO_MODEL_USAGE },
       lastActivityAt: now,
     });
     if (session) writeSession(deps.store, stored.workspaceId, session);

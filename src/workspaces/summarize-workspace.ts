@@ -77,6 +77,7 @@ export async function summarizeWorkspace(
       named_count: snapshots.length,
       recent: snapshots.slice(-RECENT.snapshots).map(presentSnapshot),
     },
+    model_usage: stored.modelUsage.session,
   };
 }
 

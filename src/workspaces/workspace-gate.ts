@@ -1,6 +1,8 @@
 import { messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
+import type { GateEvent } from "../model/gate-control.ts";
+import { addUsage } from "../model/model-usage.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { moveDoors, setDoors } from "./doors.ts";
 import { egressOrder, provisionEgress } from "./egress.ts";
@@ -22,21 +24,51 @@ export async function moveGate(deps: Dependencies, stored: StoredWorkspace, live
   await trustGate(deps, live);
 }
 
-/** Takes what gates tell: of requests, and that one of them has another certificate. */
+/** Gives the gate of a running workspace what it is to let out now; requests under way go on. Tells whether it is in force. */
+export async function reloadGate(
+  deps: Dependencies,
+  stored: StoredWorkspace,
+  live: LiveWorkspace,
+): Promise<{ revision: number } | undefined> {
+  const egress = egressOrder(deps, stored, live.secrets);
+  return egress === null ? undefined : await deps.gates.renew(stored.workspaceId, egress);
+}
+
+/** Takes what gates tell: of requests, that one of them wants another token, and that one has another certificate. */
 export function listenToGates(deps: Dependencies, find: (workspaceId: string) => LiveWorkspace | undefined): void {
+  deps.tokens.onChanged = (workspaceId) => {
+    const stored = deps.store.findWorkspace(workspaceId);
+    const live = find(workspaceId);
+    if (!stored || !live) return; // it is told when it runs again
+    reloadGate(deps, stored, live).catch((error: unknown) =>
+      deps.log.error("a gate does not take a new token", { workspaceId, reason: messageOf(error) }),
+    );
+  };
   deps.gates.listen({
     egress(workspaceId, events, lost) {
       if (lost > 0) deps.log.warn("a gate has dropped events that nobody took", { workspaceId, lost });
-      deps.store.transaction(() => {
-        for (const { findings, ...event } of events)
-          deps.events.record({ ...event, findings: [...findings], workspace_id: workspaceId });
-      });
+      deps.store.transaction(() => recordRequests(deps, workspaceId, events));
+    },
+    wants(workspaceId, names) {
+      const policy = deps.store.findWorkspace(workspaceId)?.egress?.policy;
+      if (policy) deps.tokens.want(workspaceId, policy, names);
     },
     certificate(workspaceId) {
       const live = find(workspaceId);
       if (live) void trustGate(deps, live);
     },
   });
+}
+
+function recordRequests(deps: Dependencies, workspaceId: string, events: readonly GateEvent[]): void {
+  for (const { findings, is_logged, ...event } of events)
+    if (is_logged) deps.events.record({ ...event, findings: [...findings], workspace_id: workspaceId });
+  const stored = deps.store.findWorkspace(workspaceId);
+  const usages = events.flatMap(({ model_usage: usage }) => usage ?? []);
+  if (!stored || usages.length === 0) return;
+  const { total, session } = stored.modelUsage;
+  const modelUsage = { total: usages.reduce(addUsage, total), session: usages.reduce(addUsage, session) };
+  deps.store.updateWorkspace(workspaceId, { modelUsage });
 }
 
 /** Never rejects: requests fail closed until it is done. */

@@ -5,9 +5,11 @@ import type { DoorReport } from "../model/gate-control.ts";
 import { OPERATIONS, type OperationInput, type WorkspaceOperationName } from "../model/operations.ts";
 import type { WorkspaceReset } from "../model/snapshot.ts";
 import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
+import type { KnownValue } from "../policy/dlp/detector.ts";
 import { type CreateContext, createWorkspace } from "./create-workspace.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { moveDoors, setDoors } from "./doors.ts";
+import { egressOrder } from "./egress.ts";
 import { isEgressDoor } from "./egress-door.ts";
 import { haltWorkspace, removeWorkspace } from "./end-workspace.ts";
 import { expireWorkspace, sinceNow } from "./expire-workspace.ts";
@@ -175,6 +177,14 @@ export class Workspaces extends WorkspaceRecords {
     );
   }
 
+  /** The record of a workspace, and the values that must not leave it. */
+  guarded(id: string): { stored: StoredWorkspace; known: KnownValue[] } {
+    const stored = this.find(id);
+    const egress = egressOrder(this.deps, stored, this.#running.secretsOf(stored.workspaceId));
+    const known = (egress?.guarded ?? []).map(({ kind, name, value }) => ({ detector: kind, name, value }));
+    return { stored, known };
+  }
+
   /** The doors as its gate told last. */
   doorsOf(workspaceId: string): readonly DoorReport[] {
     return this.deps.gates.reports(workspaceId);
@@ -230,6 +240,7 @@ export class Workspaces extends WorkspaceRecords {
     this.#expiry.stop();
     this.deps.journal.flush();
     this.deps.gates.close();
+    this.deps.tokens.close();
     await this.#running.release();
   }
 

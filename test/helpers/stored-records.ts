@@ -1,5 +1,6 @@
 import type { StoredService, StoredShell, StoredSnapshot, StoredWorkspace } from "../../src/contracts/store.ts";
 import type { JournalEntry } from "../../src/model/exec.ts";
+import { NO_MODEL_USAGE } from "../../src/model/model-usage.ts";
 import type { NewEvent } from "../../src/contracts/events.ts";
 
 // Records of the store with ordinary values, for tests that care about some of them.
@@ -33,6 +34,8 @@ export const workspace = (id: string, fields: Partial<StoredWorkspace> = {}): St
   secrets: [],
   doors: [],
   allowHosts: [],
+  egress: null,
+  modelUsage: { total: NO_MODEL_USAGE, session: NO_MODEL_USAGE },
   wall: null,
   ...fields,
 });

@@ -18,6 +18,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   contracts: 3,
   walls: 3,
   gate: 3,
+  scan: 3,
   backends: 4,
   environments: 4,
   "gate-processes": 4,
@@ -41,9 +42,10 @@ const LAYERS: Readonly<Record<string, number>> = {
 /** Narrower than the layers: a client knows the wire, a surface knows the client, and the gate can run while there is no daemon. */
 const ONLY: Readonly<Record<string, readonly string[]>> = {
   gate: ["base", "model", "policy", "guest"],
+  scan: ["base", "model", "policy"],
   sdk: ["base", "model"],
   hosts: ["base", "model", "policy"],
-  cli: ["base", "model", "sdk", "hosts", "mcp", "tui"],
+  cli: ["base", "model", "scan", "sdk", "hosts", "mcp", "tui"],
   mcp: ["base", "model", "sdk"],
   tui: ["base", "model", "sdk"],
   "use-cases": ["base", "model", "sdk"],
@@ -60,6 +62,8 @@ const ON_DEMAND: readonly string[] = [
   "src/hosts/toml-document.ts",
   "src/mcp/stdio.ts",
   "src/mcp/embedded.ts",
+  "src/cli/arguments/policy-document.ts",
+  "src/cli/results/learned-yaml.ts",
 ];
 
 /** Decide and describe, and touch nothing. */

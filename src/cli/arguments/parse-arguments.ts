@@ -120,10 +120,13 @@ const AFTER_DASHES = "Put the command and its arguments after `--`.";
 
 function assignPositionals(command: CommandShape, words: readonly string[]): Record<string, string> {
   const assigned: Record<string, string> = {};
-  for (const [index, spec] of command.positionals.entries()) {
-    const word = words[index];
+  // One that may be left out gets a word when there are words left for those that may not.
+  let spare = words.length - command.positionals.filter(({ optional }) => !optional).length;
+  let at = 0;
+  for (const spec of command.positionals) {
+    if (spec.optional && spare-- <= 0) continue;
+    const word = words[at++];
     if (word === undefined) {
-      if (spec.optional) continue;
       throw usageError(command.words, `Missing ${spec.name}`, whereToLook(spec, words[0]));
     }
     if (word === "") throw usageError(command.words, `${spec.name} is empty`);

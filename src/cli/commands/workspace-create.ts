@@ -1,3 +1,4 @@
+import type { EgressInput } from "../../model/egress.ts";
 import { defineCommand } from "../command.ts";
 import {
   ALLOW_HOST,
@@ -11,6 +12,7 @@ import {
   VCPU_COUNT,
 } from "../arguments/common-options.ts";
 import { SEED_INCLUDE_OPTIONS, seedIncludeInput } from "../arguments/include-options.ts";
+import { EGRESS_POLICY, withPolicyFile } from "../arguments/policy-file.ts";
 import { noteSeed } from "../results/left-out-notes.ts";
 import { parseLabel, parseSecret, parseSecretFile, parseSeconds, toRecord } from "../arguments/option-values.ts";
 
@@ -34,6 +36,7 @@ export const command = defineCommand({
     label: { type: "string", value: "KEY=VALUE", description: "A label", multiple: true, parse: parseLabel },
     "network-policy": NETWORK_POLICY,
     "allow-host": ALLOW_HOST,
+    "egress-policy": EGRESS_POLICY,
     secret: {
       type: "string",
       value: "NAME=VALUE",
@@ -71,33 +74,41 @@ export const command = defineCommand({
     "cloche workspace create --backend docker --oci-runtime runsc",
     "cloche workspace create --secret-file TOKEN=./token.txt",
     "cloche workspace create --network-policy egress --allow-host registry.example.com --allow-host '*.example.com'",
+    "cloche workspace create --egress-policy ./egress.yaml",
     "ID=$(cloche workspace create --seed-path . --id-only)",
   ],
   async run(context) {
     const { values } = context;
     const include = seedIncludeInput(values, this.words);
     const client = await context.connect();
-    const workspace = await client.createWorkspace({
-      environment: context.optionalArgument("ENVIRONMENT"),
-      backend: values.backend,
-      oci_runtime: values["oci-runtime"],
-      seed_path: values["seed-path"],
-      ...include,
-      from_workspace: values["from-workspace"],
-      name: values.name,
-      labels: values.label.length > 0 ? toRecord(values.label) : undefined,
-      network_policy: values["network-policy"],
-      allow_hosts: values["allow-host"].length > 0 ? values["allow-host"] : undefined,
-      secrets: [
-        ...values.secret.map(({ name, value }) => ({ name, value })),
-        ...values["secret-file"].map(({ name, value }) => ({ name, file_path: value })),
-      ],
-      ttl_seconds: values["ttl-seconds"],
-      keep: values.keep || undefined,
-      vcpu_count: values["vcpu-count"],
-      mem_mib: values["mem-mib"],
-      onProgress: context.onProgress,
-    });
+    const create = (egress?: EgressInput) =>
+      client.createWorkspace({
+        environment: context.optionalArgument("ENVIRONMENT"),
+        backend: values.backend,
+        oci_runtime: values["oci-runtime"],
+        seed_path: values["seed-path"],
+        ...include,
+        from_workspace: values["from-workspace"],
+        name: values.name,
+        labels: values.label.length > 0 ? toRecord(values.label) : undefined,
+        network_policy: values["network-policy"],
+        allow_hosts: values["allow-host"].length > 0 ? values["allow-host"] : undefined,
+        egress,
+        secrets: [
+          ...values.secret.map(({ name, value }) => ({ name, value })),
+          ...values["secret-file"].map(({ name, value }) => ({ name, file_path: value })),
+        ],
+        ttl_seconds: values["ttl-seconds"],
+        keep: values.keep || undefined,
+        vcpu_count: values["vcpu-count"],
+        mem_mib: values["mem-mib"],
+        onProgress: context.onProgress,
+      });
+    const file = values["egress-policy"];
+    const workspace =
+      file === undefined
+        ? await create()
+        : await withPolicyFile(context.io, { file, words: this.words, flag: "--egress-policy" }, create);
     const id = workspace.workspace_id;
     await context.print(workspace, () =>
       values["id-only"]

@@ -1,3 +1,4 @@
+import { NO_MODEL_USAGE } from "../../model/model-usage.ts";
 import { expect, it } from "vitest";
 import type { CommandOutline, Summary } from "../../model/summary.ts";
 import { formatSummary } from "./summary-markdown.ts";
@@ -60,6 +61,7 @@ const summary: Summary = {
   artifacts: {
     exports: [{ workspace_path: "/workspace/dist", output_path: "/tmp/dist", artifact_type: "directory", at: 1 }],
   },
+  model_usage: NO_MODEL_USAGE,
   snapshots: {
     named_count: 1,
     recent: [{ snapshot_name: "mid", kind: "named", live: false, created_at: 1, size_bytes: 2048 }],

@@ -3,6 +3,7 @@ import type { CommandOutline, Summary } from "../../model/summary.ts";
 import { formatBytes } from "../output/bytes.ts";
 import { formatElapsed } from "../output/duration.ts";
 import { escapeName } from "../output/escape.ts";
+import { modelUsageWords } from "./model-usage-words.ts";
 import { quoteCommand } from "../output/quote-command.ts";
 
 const MAX_COMMAND_CHARACTERS = 120;
@@ -52,7 +53,13 @@ export function formatSummary(summary: Summary): string {
 const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : ["", `### ${title}`, "", ...lines.map((line) => `- ${line}`)];
 
-function outcomeLine({ state, environment, outcome, changes: { available, summary } }: Summary): string {
+function outcomeLine({
+  state,
+  environment,
+  outcome,
+  changes: { available, summary },
+  model_usage: used,
+}: Summary): string {
   const last = outcome.last_command;
   const { running_service_count: running, service_count: services, reset_count: resets } = outcome;
   return [
@@ -62,6 +69,7 @@ function outcomeLine({ state, environment, outcome, changes: { available, summar
     ...(services === 0 ? [] : [`${running} of ${count(services, "service")} running`]),
     ...(outcome.export_count === 0 ? [] : [count(outcome.export_count, "export")]),
     ...(outcome.snapshot_count === 0 ? [] : [count(outcome.snapshot_count, "snapshot")]),
+    ...(used.requests === 0 ? [] : [modelUsageWords(used)]),
     ...(resets === 0 ? [] : [`reset ${resets === 1 ? "once" : `${resets} times`}`]),
   ].join(" · ");
 }

@@ -1,6 +1,7 @@
 import type { Workspace } from "../../model/workspace.ts";
 import { formatTime, formatUntil } from "../output/duration.ts";
 import { escapeName } from "../output/escape.ts";
+import { modelUsageWords } from "./model-usage-words.ts";
 import { formatPairs } from "../output/table.ts";
 
 /** When it ends by itself: `in 59m`, `never`, or of an expired one `deleted in 23h`. */
@@ -27,6 +28,9 @@ export function formatWorkspace(workspace: Workspace, now: number): string {
     ["commands", String(workspace.command_count)],
     ["services", `${workspace.running_service_count} of ${workspace.service_count} running`],
     ["shells", `${workspace.shell_count} running`],
+    ...(workspace.model_usage.requests === 0
+      ? []
+      : [["models", modelUsageWords(workspace.model_usage)] as [string, string]]),
     ["resets", String(workspace.reset_count)],
     ["created", formatTime(workspace.created_at)],
     ["last activity", formatTime(workspace.last_activity_at)],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AllowedHost } from "../egress.ts";
+import { AllowedHost, type EgressInput } from "../egress.ts";
 import { Command } from "../exec.ts";
 import { IDENTITY, NAME, NetworkPolicy, SECRET_NAME } from "../names.ts";
 import { path } from "../path.ts";
@@ -14,6 +14,10 @@ export { z, path, AllowedHost, Labels, NetworkPolicy, PublishedPort, Readiness, 
 /** Its id, its name, or the first characters of its id. */
 export const workspaceId = z.string().min(1).max(64);
 export const ttlSeconds = z.number().positive().max(31_536_000);
+/** Checked as a whole where it is used, so that what is wrong with it can be told with its place. */
+export const EgressPolicy = z.custom<EgressInput>((value) => typeof value === "object" && value !== null);
+/** Values of the variables that a policy names with `token_ref`. */
+export const egressTokens = z.record(z.string().regex(SECRET_NAME), z.string().max(65_536));
 /** Of a run. */
 export const identity = z
   .string()

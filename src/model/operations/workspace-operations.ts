@@ -23,6 +23,9 @@ export const workspaceOperations = {
         network_policy: fields.NetworkPolicy.optional(),
         /** Hosts that an egress policy lets out to; `*` is all. */
         allow_hosts: z.array(fields.AllowedHost).max(256).optional(),
+        /** Instead of `allow_hosts`: whole routes, with credentials that the gate puts in. */
+        egress: fields.EgressPolicy.optional(),
+        egress_tokens: fields.egressTokens.optional(),
         secrets: z.array(fields.Secret).max(64).optional(),
         /** Asked again with the same key, the workspace that was made is the answer. */
         idempotency_key: z.string().min(1).max(256).optional(),

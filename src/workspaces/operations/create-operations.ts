@@ -6,6 +6,7 @@ import type { FoundWorkspace, Verb } from "../verb.ts";
 import { watchEvents } from "../watch-events.ts";
 import type { Workspaces } from "../workspaces.ts";
 import { commandVerbs } from "./command-verbs.ts";
+import { egressCheck, egressVerbs } from "./egress-verbs.ts";
 import { fileVerbs } from "./file-verbs.ts";
 import { serviceVerbs } from "./service-verbs.ts";
 import { shellVerbs } from "./shell-verbs.ts";
@@ -14,7 +15,10 @@ import { workspaceVerbs } from "./workspace-verbs.ts";
 
 /** All that can be done with workspaces, by the names of the operations. */
 export type WorkspaceOperations = {
-  readonly [Name in WorkspaceOperationName | "createWorkspace" | "listWorkspaces" | "watchEvents"]: Verb<Name>;
+  readonly [
+    Name in
+      WorkspaceOperationName | "createWorkspace" | "listWorkspaces" | "watchEvents" | "checkEgress" | "learnEgress"
+  ]: Verb<Name>;
 };
 
 export interface WorkspaceParts {
@@ -29,6 +33,7 @@ export function createOperations({ deps, workspaces, services, shells }: Workspa
   const verbs = {
     ...workspaceVerbs(deps, workspaces, services, shells),
     ...commandVerbs(deps),
+    ...egressVerbs(deps, workspaces),
     ...fileVerbs(deps, workspaces),
     ...snapshotVerbs(deps, workspaces),
     ...serviceVerbs(services),
@@ -40,6 +45,7 @@ export function createOperations({ deps, workspaces, services, shells }: Workspa
     // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
     listWorkspaces: async () => workspaces.list(),
     watchEvents: watchEvents(deps, workspaces),
+    checkEgress: egressCheck(workspaces),
   };
 }
 

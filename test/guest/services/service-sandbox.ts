@@ -180,6 +180,7 @@ export class ServiceSandbox implements AsyncDisposable {
       includes: undefined as never,
       seeds: undefined as never,
       gates: undefined as never,
+      tokens: undefined as never,
       clock: systemClock,
       log: silentLog,
       config: unused,

@@ -1,0 +1,32 @@
+import type { EgressSet } from "../model/egress-seen.ts";
+import { failure } from "../model/error-codes.ts";
+import type { OperationInput } from "../model/operations.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { isEgressDoor } from "./egress-door.ts";
+import { keepPolicy, readPolicy } from "./egress-policy.ts";
+import type { FoundWorkspace } from "./verb.ts";
+import { reloadGate } from "./workspace-gate.ts";
+
+/** Gives a workspace with an egress door another policy, or its tokens anew. The caller holds the workspace's turn. */
+export async function setEgress(
+  deps: Dependencies,
+  { workspaceId, stored, liveIfRunning: live }: FoundWorkspace,
+  { egress, egress_tokens: given = {} }: OperationInput<"setEgress">,
+): Promise<EgressSet> {
+  const policy = readPolicy(egress);
+  if (!stored.doors.some(isEgressDoor))
+    throw failure(
+      "INVALID_ARGUMENT",
+      `Workspace ${workspaceId} has no way out: its network policy is ${stored.networkPolicy}`,
+      {
+        hint: "Create one with --egress-policy, or with --network-policy egress",
+      },
+    );
+  const tokens = await deps.tokens.fetch(policy, given);
+  const next = { ...stored, allowHosts: [], egress: keepPolicy(policy, tokens, stored.egress) };
+  deps.store.updateWorkspace(workspaceId, { allowHosts: next.allowHosts, egress: next.egress });
+  deps.tokens.give(workspaceId, tokens);
+  if (live) live.standIns = next.egress.standIns;
+  const inForce = live && (await reloadGate(deps, next, live));
+  return { workspace_id: workspaceId, revision: inForce?.revision ?? null, route_count: policy.routes?.length ?? 0 };
+}
