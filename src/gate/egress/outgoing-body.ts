@@ -134,7 +134,9 @@ export class OutgoingBody {
     const { scan } = this.#options;
     if (!scan) return chunk as Buffer;
     const before = chunk.length === 0 ? EMPTY : this.#judged(scan.push(chunk));
-    return Buffer.concat([before, this.#judged(scan.end())]);
+    const last = this.#judged(scan.end());
+    if (before.length > 0) return Buffer.concat([before, last]);
+    return Buffer.from(last.buffer, last.byteOffset, last.length);
   }
 
   /** SECURITY: nothing that comes after a finding leaves, nor what was held back with it (G-41) */

@@ -16,7 +16,7 @@ import type {
 } from "./detector.ts";
 import type { Finding, TextFinding } from "./finding.ts";
 import { GramTable } from "./gram-table.ts";
-import { HeadText, joinedHeadTexts, memoryParts } from "./head-scan.ts";
+import { HeadText, joinedHeadTexts, joinedHostTexts, memoryParts } from "./head-scan.ts";
 import { INJECTION_PHRASES } from "./injection-phrases.ts";
 import { strengthOf } from "./known-pieces.ts";
 import { keywordNeedles, withExactValues, type RawNeedles } from "./raw-needles.ts";
@@ -77,9 +77,13 @@ function warningsOf({ name, value }: KnownValue): DetectorWarning[] {
   }
 }
 
+const MAX_CLEAN_HOSTS = 256;
+
 class ScopedScan implements Scan {
   readonly #scanner: ByteScanner;
   readonly #policy: ScanPolicy;
+  /** Whose names say nothing without their dots. */
+  readonly #cleanHosts = new Set<string>();
 
   constructor(scanner: ByteScanner, policy: ScanPolicy) {
     this.#scanner = scanner;
@@ -104,7 +108,7 @@ class ScopedScan implements Scan {
       const { place, start } = text.placeOf(finding.offset);
       return { ...finding, place, offset: finding.offset - start };
     });
-    for (const [place, joined] of joinedHeadTexts(head)) {
+    for (const [place, joined] of this.#joinedTexts(head)) {
       if (joined === "") continue;
       const more = this.text(place, joined).map((finding) => ({ ...finding, view: "joined" }));
       findings.push(...more.filter(({ rule }) => !findings.some((finding) => finding.rule === rule)));
@@ -113,6 +117,17 @@ class ScopedScan implements Scan {
     for (const [place, value] of memoryParts(head))
       findings.push(...(remembered?.bytes(place, Buffer.from(value)) ?? []));
     return findings;
+  }
+
+  /** Hosts are few, and their names are looked at once. */
+  #joinedTexts(head: RequestHead): (readonly [string, string])[] {
+    if (this.#cleanHosts.has(head.host)) return joinedHeadTexts(head);
+    const hosts = joinedHostTexts(head.host);
+    if (hosts.every(([place, joined]) => this.text(place, joined).length === 0)) {
+      if (this.#cleanHosts.size >= MAX_CLEAN_HOSTS) this.#cleanHosts.clear();
+      this.#cleanHosts.add(head.host);
+    }
+    return [...hosts, ...joinedHeadTexts(head)];
   }
 
   redactText(place: string, text: string): Redacted<string> {

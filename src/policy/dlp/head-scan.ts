@@ -32,16 +32,22 @@ export class HeadText {
   }
 }
 
+/** What the labels of a host say together. Names of hosts are often made small, and base32 is what fits into them. */
+export function joinedHostTexts(host: string): (readonly [string, string])[] {
+  const joined = host.replaceAll(".", "");
+  return [
+    ["host", joined],
+    ["host", joined.toUpperCase()],
+  ];
+}
+
 /** Texts that only show when parts are put together, each with the place that it is told as. */
-export function joinedHeadTexts({ host, path, query, headers }: RequestHead): (readonly [string, string])[] {
-  const values = formValues(Buffer.from(query, "latin1")) ?? new Int32Array(0);
+export function joinedHeadTexts({ path, query, headers }: RequestHead): (readonly [string, string])[] {
+  const values = query === "" ? [] : (formValues(Buffer.from(query, "latin1")) ?? []);
   const own = headers.filter(([name]) => !ORDINARY.has(name.toLowerCase()));
   return [
-    ["host", host.replaceAll(".", "")],
-    // Names of hosts are often made small, and base32 is what fits into them.
-    ["host", host.replaceAll(".", "").toUpperCase()],
-    ["path", path.replaceAll("/", "")],
-    ["query", Array.from(values, (at) => query[at] ?? "").join("")],
+    ["path", path.lastIndexOf("/") > 0 ? path.replaceAll("/", "") : ""],
+    ["query", values.map(({ start, end }) => query.slice(start, end)).join("")],
     ["header", own.length > 1 ? own.map(([, value]) => value).join("") : ""],
   ];
 }

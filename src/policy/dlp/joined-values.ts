@@ -1,57 +1,94 @@
-import { Layer } from "./layer.ts";
+import { Layer, type Origin } from "./layer.ts";
+import { WHOLE_BYTES } from "./limits.ts";
 
 /** More values than this are no value that was cut up. */
 const MAX_VALUES = 4096;
+/** For small bodies, one after the other: what is read into it is of no use to anybody afterwards. */
+const BYTES = new Uint8Array(WHOLE_BYTES);
 
 /**
  * What a small body says when its values are read one after the other: the strings of a JSON document without their names, or the values of a form. It finds what was
- * cut into several of them.
+ * cut into several of them. What it gives is good until it is called again.
  */
 export function joinedValues(body: Layer): Layer | undefined {
-  const first = body.bytes.find((byte) => byte > 0x20);
-  const places = first === 0x7b || first === 0x5b ? jsonStrings(body.bytes) : formValues(body.bytes);
-  if (places === undefined) return undefined;
-  const bytes = new Uint8Array(places.length);
-  const ends = new Int32Array(places.length);
-  for (let index = 0; index < places.length; index++) {
-    const place = places[index] ?? 0;
-    bytes[index] = body.bytes[place] ?? 0;
-    ends[index] = place + 1;
+  const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.length);
+  const first = bytes.find((byte) => byte > 0x20);
+  const values = first === 0x7b || first === 0x5b ? jsonStrings(bytes) : formValues(bytes);
+  if (values === undefined) return undefined;
+  const room = bytes.length <= BYTES.length ? BYTES : new Uint8Array(bytes.length);
+  let length = 0;
+  for (const { start, end } of values) {
+    room.set(bytes.subarray(start, end), length);
+    length += end - start;
   }
-  return new Layer(bytes, ["joined"], { parent: body, starts: places, ends });
+  return new Layer(room.subarray(0, length), ["joined"], originOf(body, values, length));
 }
 
-/** Places of the characters of all strings that are no names. */
-function jsonStrings(bytes: Uint8Array): Int32Array | undefined {
-  const places = new Int32Array(bytes.length);
-  let length = 0;
-  let values = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    if (bytes[at] !== 0x22) continue;
-    const start = at + 1;
-    for (at = start; at < bytes.length && bytes[at] !== 0x22; at++) if (bytes[at] === 0x5c) at++;
-    let after = at + 1;
+/** From the first byte to behind the last. */
+interface Value {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where each byte comes from is worked out when something is found. */
+function originOf(parent: Layer, values: readonly Value[], length: number): Origin {
+  let known: Int32Array | undefined;
+  const make = (): Int32Array => {
+    const places = new Int32Array(length);
+    let at = 0;
+    for (const { start, end } of values) for (let place = start; place < end; place++) places[at++] = place;
+    return places;
+  };
+  return {
+    parent,
+    get starts() {
+      return (known ??= make());
+    },
+  };
+}
+
+/** All strings that are no names. */
+function jsonStrings(bytes: Buffer): Value[] | undefined {
+  const values: Value[] = [];
+  for (let quote = bytes.indexOf(0x22); quote >= 0;) {
+    const start = quote + 1;
+    const end = endOfString(bytes, start);
+    let after = end + 1;
     while (after < bytes.length && (bytes[after] ?? 0) <= 0x20) after++;
+    quote = bytes.indexOf(0x22, end + 1);
     if (bytes[after] === 0x3a) continue;
-    if (++values > MAX_VALUES) return undefined;
-    for (let place = start; place < at && place < bytes.length; place++) places[length++] = place;
+    if (values.length >= MAX_VALUES) return undefined;
+    values.push({ start, end });
   }
-  return values > 0 ? places.subarray(0, length) : undefined;
+  return values.length > 0 ? values : undefined;
+}
+
+/** Where the closing quotation mark is: one with a backslash before it, which has none itself, is a part of the string. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let end = bytes.indexOf(0x22, start); end >= 0; end = bytes.indexOf(0x22, end + 1)) {
+    let backslashes = 0;
+    while (end - backslashes > start && bytes[end - backslashes - 1] === 0x5c) backslashes++;
+    if (backslashes % 2 === 0) return end;
+  }
+  return bytes.length;
 }
 
 /** Of `a=1&b=2`. */
-export function formValues(bytes: Uint8Array): Int32Array | undefined {
-  const places = new Int32Array(bytes.length);
-  let length = 0;
-  let values = 0;
-  let isValue = false;
+export function formValues(bytes: Uint8Array): Value[] | undefined {
+  const values: Value[] = [];
+  let start = -1;
+  const close = (end: number) => {
+    if (start >= 0) values.push({ start, end });
+    start = -1;
+  };
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
-    if (byte === 0x26 || byte === 0x3b) isValue = false;
-    else if (byte === 0x3d && !isValue) {
-      isValue = true;
-      if (++values > MAX_VALUES) return undefined;
-    } else if (isValue) places[length++] = at;
+    if (byte === 0x26 || byte === 0x3b) close(at);
+    else if (byte === 0x3d && start < 0) {
+      if (values.length >= MAX_VALUES) return undefined;
+      start = at + 1;
+    }
   }
-  return values > 0 ? places.subarray(0, length) : undefined;
+  close(bytes.length);
+  return values.length > 0 ? values : undefined;
 }

@@ -27,7 +27,10 @@ export class Layer {
     if (origin === undefined) return joined(pieces);
     const above: Piece[] = [];
     for (const { start, end } of pieces) {
-      for (let at = start; at < end; at++) above.push({ start: origin.starts[at] ?? 0, end: origin.ends[at] ?? 0 });
+      for (let at = start; at < end; at++) {
+        const from = origin.starts[at] ?? 0;
+        above.push({ start: from, end: origin.ends?.[at] ?? from + 1 });
+      }
     }
     return origin.parent.toOriginal(joined(above));
   }
@@ -35,9 +38,9 @@ export class Layer {
 
 export interface Origin {
   readonly parent: Layer;
-  /** For each byte: where in the parent that begins which it was made of, and where that ends. */
+  /** For each byte: where in the parent that begins which it was made of, and where that ends; without, each was made of one byte. */
   readonly starts: Int32Array;
-  readonly ends: Int32Array;
+  readonly ends?: Int32Array;
 }
 
 function joined(pieces: readonly Piece[]): Piece[] {

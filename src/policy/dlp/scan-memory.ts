@@ -21,8 +21,9 @@ export class TailMemory implements ScanMemory {
     const isSame = tail !== undefined && tail.length >= bytes.length && tail.subarray(-bytes.length).equals(bytes);
     const start = Buffer.from(bytes.subarray(0, TAIL_BYTES));
     const text = tail === undefined ? undefined : Buffer.concat([tail, start]);
-    const next = isSame || tail === undefined ? Buffer.from(bytes) : Buffer.concat([tail, bytes]);
-    this.#tails.set(place, Buffer.from(next.subarray(-TAIL_BYTES)));
+    const isEnough = isSame || tail === undefined || bytes.length >= TAIL_BYTES;
+    const next = isEnough ? bytes.subarray(-TAIL_BYTES) : Buffer.concat([tail, bytes]).subarray(-TAIL_BYTES);
+    this.#tails.set(place, Buffer.from(next));
     const [oldest] = this.#tails.keys();
     if (this.#tails.size > MAX_PLACES && oldest !== undefined) this.#tails.delete(oldest);
     return isSame || tail === undefined || text === undefined ? undefined : { text, border: tail.length };
