@@ -11,6 +11,7 @@ import type { Config } from "../model/config.ts";
 import type { Journal } from "./journal.ts";
 import type { Layers } from "./layers.ts";
 import type { Scratch } from "./scratch.ts";
+import type { Trash } from "./trash.ts";
 
 /** What the verbs need; the composition root picks it. */
 export interface Dependencies {
@@ -20,6 +21,7 @@ export interface Dependencies {
   readonly journal: Journal;
   readonly layers: Layers;
   readonly scratch: Scratch;
+  readonly trash: Trash;
   readonly backends: ReadonlyMap<string, Backend>;
   readonly environments: Environments;
   readonly seeds: Seeds;
