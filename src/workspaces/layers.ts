@@ -33,11 +33,7 @@ export class Layers {
 
   constructor(
     home: string,
-    {
-      store,
-      backends,
-      trash,
-    }: { store: Store; backends: ReadonlyMap<string, Backend>; trash: Pick<Trash, "take"> },
+    { store, backends, trash }: { store: Store; backends: ReadonlyMap<string, Backend>; trash: Pick<Trash, "take"> },
   ) {
     this.#folder = join(home, "layers");
     this.#store = store;
