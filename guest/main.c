@@ -4,6 +4,7 @@
 #include "base/complain.h"
 #include "host_programs/gate_keeper.h"
 #include "host_programs/mapped.h"
+#include "host_programs/send_tree.h"
 #include "host_programs/starter.h"
 #include "host_programs/sync_folder.h"
 #include "init/init.h"
@@ -41,6 +42,7 @@ static const struct role {
     {"layer-unpack", layer_unpack_main},
     {"lodge", lodge_main},
     {"bridge", bridge_main},
+    {"send-tree", send_tree_main},
     {"sync", sync_folder_main},
     {"starter", starter_main},
 };

@@ -37,20 +37,26 @@ export interface RemoveOptions {
  * belongs to another user and is where others get by a path.
  */
 export async function removeTree(path: string, options: RemoveOptions = {}): Promise<void> {
+  const target = await requireNoMounts(path);
+  if (target !== undefined) await walk(target, options);
+}
+
+/** Throws `TreeIsMounted` when anything is mounted at or below the path. Gives where it really is; undefined when the folder that it would be in is not there. */
+export async function requireNoMounts(path: string): Promise<string | undefined> {
   // Only the parent is resolved: when the last part is a link, the link is what goes.
   const absolute = resolve(path);
   let parent: string;
   try {
     parent = await realpath(dirname(absolute));
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return;
+    if (errnoOf(error) === "ENOENT") return undefined;
     throw error;
   }
   const target = join(parent, basename(absolute));
   // SECURITY: a bind mount left below would have the host's own files removed through it (G-16)
   const mounts = mountsBelow(target, await readFile("/proc/self/mountinfo", "utf8"));
   if (mounts.length > 0) throw new TreeIsMounted(target, mounts);
-  await walk(target, options);
+  return target;
 }
 
 /**

@@ -142,8 +142,11 @@ export interface Backend {
   halt(sandboxName: string, directory: string): Promise<void>;
   /** Throws when `remove` could not be done now, before anything is ended: what cannot be deleted goes on as it was. */
   requireRemovable?(directory: string): Promise<void>;
-  /** Removes what a workspace left: processes, cgroups, layers. Works after any crash and without a record. Idempotent. */
-  remove(sandboxName: string, directory: string): Promise<void>;
+  /**
+   * Removes what a workspace left: processes, cgroups, layers. Works after any crash and without a record. Idempotent. The folder goes last, to `discard` where
+   * that is given: it may remove it later.
+   */
+  remove(sandboxName: string, directory: string, discard?: (directory: string) => Promise<void>): Promise<void>;
   /**
    * Removes what it, or an older version of it, has made of environments and seeds and what is no longer needed; all of it can be made again. What a
    * sandbox runs on, a snapshot needs or a process is making stays, also that of other homes.

@@ -19,6 +19,7 @@ import { Layers } from "../workspaces/layers.ts";
 import type { WorkspaceParts } from "../workspaces/operations/create-operations.ts";
 import { RememberedIncludes } from "../workspaces/remembered-includes.ts";
 import { Scratch } from "../workspaces/scratch.ts";
+import { Trash } from "../workspaces/trash.ts";
 import { Services } from "../workspaces/services/services.ts";
 import { Shells } from "../workspaces/shells/shells.ts";
 import { Workspaces } from "../workspaces/workspaces.ts";
@@ -58,13 +59,15 @@ function composeAll(
   const backends = new Map(all.map((backend) => [backend.name, backend]));
   const adapters = { cachePath: places.cache, home: places.home, idMap, log };
   const events = new EventLog({ store, clock: systemClock, log });
+  const trash = new Trash(places.home, log);
   const deps: Dependencies = {
     home: places.home,
     store,
     events,
     journal: new Journal({ store, events, clock: systemClock, log }),
-    layers: new Layers(places.home, store, backends),
+    layers: new Layers(places.home, { store, backends, trash }),
     scratch: new Scratch(places.home, log),
+    trash,
     backends,
     environments: createEnvironments(adapters),
     seeds: createSeeds(adapters),

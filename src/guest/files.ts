@@ -169,7 +169,17 @@ export class GuestFiles {
     items: AsyncIterable<TreeChange> | Iterable<TreeChange>,
     call: FileCall = {},
   ): Promise<number> {
-    const more = { input: encodeTree(items), namesMember: true };
+    return await this.treeInRecords(root, path, encodeTree(items), call);
+  }
+
+  /** The same of what another guest program has read. */
+  async treeInRecords(
+    root: GuestRoot,
+    path: GuestPath,
+    records: AsyncIterable<Uint8Array>,
+    call: FileCall = {},
+  ): Promise<number> {
+    const more = { input: records, namesMember: true };
     return this.#finish(this.#run("put in", path, ["tree-in", root, path], call, more));
   }
 

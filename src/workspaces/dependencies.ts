@@ -12,6 +12,7 @@ import type { EgressTokens } from "./egress-tokens.ts";
 import type { Journal } from "./journal.ts";
 import type { Layers } from "./layers.ts";
 import type { Scratch } from "./scratch.ts";
+import type { Trash } from "./trash.ts";
 
 /** What the verbs need; the composition root picks it. */
 export interface Dependencies {
@@ -21,6 +22,7 @@ export interface Dependencies {
   readonly journal: Journal;
   readonly layers: Layers;
   readonly scratch: Scratch;
+  readonly trash: Trash;
   readonly backends: ReadonlyMap<string, Backend>;
   readonly environments: Environments;
   readonly seeds: Seeds;

@@ -3,11 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { currentIdMap } from "../base/id-map.ts";
+import { silentLog } from "../base/log.ts";
 import type { Backend } from "../contracts/backend.ts";
 import type { Store } from "../contracts/store.ts";
 import { openStore } from "../store/open-store.ts";
 import { makeLayer } from "../walls/layer-tool.ts";
 import { Layers } from "./layers.ts";
+import { Trash } from "./trash.ts";
 
 let home: string;
 let store: Store;
@@ -18,7 +20,7 @@ beforeEach(() => {
   const opened = openStore(join(home, "store.sqlite"));
   if (opened === "locked") throw new Error("locked");
   store = opened;
-  layers = new Layers(home, store, new Map());
+  layers = new Layers(home, { store, backends: new Map(), trash: new Trash(home, silentLog) });
 });
 afterEach(() => {
   store.close();

@@ -7,6 +7,7 @@ import type { Backend } from "../contracts/backend.ts";
 import type { Store } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import { call, way } from "../model/hint.ts";
+import type { Trash } from "./trash.ts";
 
 /** What a saved machine is called among the layers: the last of them, with everything that was written over the others. */
 const MACHINE_PREFIX = "mc-";
@@ -24,15 +25,20 @@ export class Layers {
   readonly #folder: string;
   readonly #store: Store;
   readonly #backends: ReadonlyMap<string, Backend>;
+  readonly #trash: Pick<Trash, "take">;
   /** Copied, and not yet in the store. */
   readonly #fresh = new Set<string>();
   /** The clean-up that was asked for last. */
   #pruned: Promise<void> = Promise.resolve();
 
-  constructor(home: string, store: Store, backends: ReadonlyMap<string, Backend>) {
+  constructor(
+    home: string,
+    { store, backends, trash }: { store: Store; backends: ReadonlyMap<string, Backend>; trash: Pick<Trash, "take"> },
+  ) {
     this.#folder = join(home, "layers");
     this.#store = store;
     this.#backends = backends;
+    this.#trash = trash;
   }
 
   path(layerId: string): string {
@@ -110,7 +116,7 @@ export class Layers {
   async #remove(name: string): Promise<void> {
     const path = this.path(name);
     if (isMachine(name)) for (const backend of this.#backends.values()) await backend.forgetMachine?.(path);
-    await removeTree(path);
+    await this.#trash.take(path);
   }
 
   #names(): string[] {

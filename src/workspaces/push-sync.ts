@@ -7,7 +7,7 @@ import type { Dependencies } from "./dependencies.ts";
 import { HostTree } from "./host-tree.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { checkTarget, lookAtPlace, placeContents, placeCopy } from "./push-place.ts";
-import { roomFor, withinRoom } from "./room.ts";
+import { roomFor } from "./room.ts";
 import { statedRules } from "./seed-rules.ts";
 
 export interface PushContext {
@@ -42,12 +42,12 @@ export async function pushSync(
   const source = new HostTree(tree, {
     skipTop: kind === "directory" ? ".git" : undefined,
     topName: isSingle ? basename(target) : undefined,
+    room: roomFor(join(deps.home, "workspaces")),
   });
   context.signal?.throwIfAborted();
-  // SECURITY: on this way a hole is bytes and each name a file of its own: no more than there is room for (G-15)
-  const items = withinRoom(source.items(), roomFor(join(deps.home, "workspaces")), "push");
   const folder = isSingle ? dirname(target).replace(/^\.$/, "") : target;
-  await files.treeIn("workspace", folder, items, { shownPath: toWorkspaceAbsolute(folder), signal: context.signal });
+  const call = { shownPath: toWorkspaceAbsolute(folder), signal: context.signal };
+  await files.treeInRecords("workspace", folder, source.records(), call);
   const pushed = { source_path: sourcePath, dest: toWorkspaceAbsolute(target), files: source.count };
   deps.events.record({ kind: "sync.pushed", workspace_id: live.workspaceId, ...pushed });
   return { workspace_id: live.workspaceId, ...pushed, left_out: leftOut };

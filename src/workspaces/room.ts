@@ -16,16 +16,16 @@ export function roomFor(path: string): number | undefined {
 export async function* withinRoom<Item extends { readonly size: number; readonly type: string }>(
   items: AsyncIterable<Item>,
   room: number | undefined,
-  verb = "export",
 ): AsyncGenerator<Item> {
   let left = room ?? Infinity;
   for await (const item of items) {
     if (item.type === "file") left -= item.size;
-    if (left < 0) {
-      throw failure("FILE_TOO_LARGE", `Cannot ${verb}: it is larger than the ${room ?? 0} bytes that are free there`, {
-        hint: `Try to ${verb} a folder or file further down, or to a larger disk`,
-      });
-    }
+    if (left < 0) throw noRoom("export", room ?? 0);
     yield item;
   }
 }
+
+export const noRoom = (verb: string, room: number): Error =>
+  failure("FILE_TOO_LARGE", `Cannot ${verb}: it is larger than the ${room} bytes that are free there`, {
+    hint: `Try to ${verb} a folder or file further down, or to a larger disk`,
+  });

@@ -161,7 +161,8 @@ export async function removeSandboxes(deps: Dependencies, stored: StoredWorkspac
   if (except === undefined) await deps.gates.end(stored.workspaceId);
   for (const generation of generations(deps.home, stored.workspaceId)) {
     const one = { workspaceId: stored.workspaceId, generation };
-    if (generation !== except) await backend.remove(sandboxName(one), sandboxDirectory(deps.home, one));
+    if (generation !== except)
+      await backend.remove(sandboxName(one), sandboxDirectory(deps.home, one), (path) => deps.trash.take(path));
   }
   if (except === undefined) await removeFolder(workspaceDirectory(deps.home, stored.workspaceId));
 }

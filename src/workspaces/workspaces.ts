@@ -32,6 +32,9 @@ import { listenToGates, moveGate, openGate } from "./workspace-gate.ts";
 import { WorkspaceRecords } from "./workspace-records.ts";
 
 type CallContext = Omit<CreateContext, "onLost">;
+/** How long a daemon that ends goes on removing what was deleted; the next one does the rest. */
+const TRASH_PATIENCE_MS = 3000;
+
 /** `withDoors`: the fork has the parent's. */
 type ForkContext = CallContext & { readonly withDoors?: boolean | undefined };
 
@@ -67,6 +70,7 @@ export class Workspaces extends WorkspaceRecords {
   /** Takes up what an earlier daemon left: adopts what runs, finishes deletions, undoes unfinished creations, removes what nobody stands on. */
   async recover(): Promise<void> {
     listenToGates(this.deps, (workspaceId) => this.#running.find(workspaceId));
+    this.deps.trash.recover();
     const stored = this.deps.store.listWorkspaces();
     // Side by side: a sandbox that does not answer costs the others nothing.
     await Promise.all(stored.map((one) => this.#recoverOne(one)));
@@ -242,6 +246,7 @@ export class Workspaces extends WorkspaceRecords {
     this.deps.gates.close();
     this.deps.tokens.close();
     await this.#running.release();
+    await this.deps.trash.emptied(TRASH_PATIENCE_MS);
   }
 
   async #create(input: OperationInput<"createWorkspace">, context: CallContext): Promise<Workspace> {

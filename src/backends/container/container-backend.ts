@@ -126,9 +126,9 @@ export class ContainerBackend implements Backend {
     await this.#cgroups.remove(sandboxName);
   }
 
-  async remove(sandboxName: string, directory: string): Promise<void> {
+  async remove(sandboxName: string, directory: string, discard = removeTree): Promise<void> {
     await this.halt(sandboxName, directory);
-    await removeTree(directory);
+    await discard(directory);
   }
 
   #launcherArguments(spec: WallSpec, commandsApart: boolean): string[] {

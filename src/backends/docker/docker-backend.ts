@@ -166,7 +166,7 @@ export class DockerBackend implements Backend {
     await orRemoveFailure(record.name, DockerEngine.at(record.address, this.#env).ping());
   }
 
-  async remove(sandboxName: string, directory: string): Promise<void> {
+  async remove(sandboxName: string, directory: string, discard = removeTree): Promise<void> {
     const record = readEngineRecord(directory);
     await this.halt(sandboxName, directory);
     if (record) {
@@ -174,7 +174,7 @@ export class DockerBackend implements Backend {
       await removeFromEngine(DockerEngine.at(record.address, this.#env), record.name, volumes);
     }
     removeLinks(this.#links(containerName(this.#home, sandboxName)));
-    await removeTree(directory);
+    await discard(directory);
   }
 
   /** Of the engine that is configured now; where none answers there is nothing to remove. */

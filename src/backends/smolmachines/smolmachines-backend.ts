@@ -164,10 +164,10 @@ export class SmolmachinesBackend implements Backend {
     if (record) await new Machine(this.#smolvm, directory, record).stop();
   }
 
-  async remove(_sandboxName: string, directory: string): Promise<void> {
+  async remove(_sandboxName: string, directory: string, discard = removeTree): Promise<void> {
     const record = await readMachineRecord(directory);
     if (record) await new Machine(this.#smolvm, directory, record).delete();
-    await removeTree(directory);
+    await discard(directory);
   }
 
   /** Where it cannot be told which machines there are, every copy may be in use. */

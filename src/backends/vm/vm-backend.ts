@@ -141,12 +141,12 @@ export class VmBackend implements Backend {
     }
   }
 
-  async remove(_sandboxName: string, directory: string): Promise<void> {
+  async remove(_sandboxName: string, directory: string, discard = removeTree): Promise<void> {
     for (const folder of [directory, join(directory, "look")]) {
       await recordedMachine(join(folder, "machine"))?.kill();
       this.#ports.delete(folder);
     }
-    await removeTree(directory);
+    await discard(directory);
   }
 
   async prune(keep: PruneKeep): Promise<Removed[]> {

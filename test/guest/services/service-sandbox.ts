@@ -177,6 +177,7 @@ export class ServiceSandbox implements AsyncDisposable {
       journal: undefined as never,
       layers: undefined as never,
       scratch: undefined as never,
+      trash: undefined as never,
       includes: undefined as never,
       seeds: undefined as never,
       gates: undefined as never,
