@@ -5,18 +5,18 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { transpileProgram, type TranspiledProgram } from "../../test/helpers/transpile-program.ts";
+import { type BundledProgram, bundleProgram } from "../../test/helpers/bundled-program.ts";
 import { openSocketAddress } from "../base/unix-path.ts";
 
 // These start processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
-let program: TranspiledProgram;
+let program: BundledProgram;
 let home: string;
 let folder: string;
 const children: ChildProcess[] = [];
-beforeAll(() => {
-  program = transpileProgram("test/fixtures/scripted-daemon.ts");
+beforeAll(async () => {
+  program = await bundleProgram("test/fixtures/scripted-daemon.ts");
 });
 afterAll(() => program.remove());
 beforeEach(() => {

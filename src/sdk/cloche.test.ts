@@ -4,6 +4,7 @@ import { existsSync, lchownSync, mkdtempSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { type BundledProgram, bundleProgram } from "../../test/helpers/bundled-program.ts";
 import { transpileProgram, type TranspiledProgram } from "../../test/helpers/transpile-program.ts";
 import { isClocheError } from "../base/errors.ts";
 import { Cloche } from "./cloche.ts";
@@ -12,15 +13,15 @@ import type { OutputChunk } from "./options.ts";
 // Each starts processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
-let program: TranspiledProgram;
+let program: BundledProgram;
 let own: TranspiledProgram;
 let folder: string;
 let home: string;
 let sdk: Cloche;
 const clients: Cloche[] = [];
 
-beforeAll(() => {
-  program = transpileProgram("test/fixtures/scripted-daemon.ts");
+beforeAll(async () => {
+  program = await bundleProgram("test/fixtures/scripted-daemon.ts");
   own = transpileProgram("src/sdk/cloche.ts");
 });
 afterAll(() => {

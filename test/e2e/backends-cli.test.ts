@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { removeTree } from "../../src/base/remove-tree.ts";
 import { BUILT_IN_BACKENDS } from "../../src/model/vocabulary.ts";
+import { cliInProcess } from "../helpers/cli-in-process.ts";
 import { useDockerEngine } from "../helpers/docker-engine.ts";
 import { type CliResult, Installation, PROJECT, eventually } from "../helpers/installation.ts";
 import { makeOwnCache } from "../helpers/own-cache.ts";
@@ -50,7 +51,7 @@ async function expectRefused(
   of = at,
 ): Promise<void> {
   const before = [await workspaces(of), layers()];
-  const asked = await of.cli([...words, "--json"]);
+  const asked = await cliInProcess(of, [...words, "--json"]);
   expect(asked.json()["error"]).toMatchObject({
     code: refusal.code,
     message: text(refusal.message),

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Exported, FileContent } from "../../src/model/files.ts";
 import type { Health } from "../../src/model/health.ts";
 import { runAsUser } from "../helpers/as-user.ts";
+import { cliInProcess } from "../helpers/cli-in-process.ts";
 import { type CliResult, Installation, runProcess, withInstallation } from "../helpers/installation.ts";
 import { useSandbox } from "../helpers/sandbox.ts";
 
@@ -95,7 +96,7 @@ describe("create", () => {
   ])("$title is $code and makes nothing", async ({ args, exit, code, names }) => {
     const fill = (text: string) => text.replace("@root", here.root);
     const before = await stateOf(here);
-    const answer = await here.cli(["workspace", "create", "--json", ...args.map(fill)]);
+    const answer = await cliInProcess(here, ["workspace", "create", "--json", ...args.map(fill)]);
     expectRefusal(answer, { exit, code, names: fill(names) });
     expect(await stateOf(here)).toEqual(before);
     expect(answer.stdout).not.toContain("=hu");
@@ -178,7 +179,7 @@ describe("ids", () => {
   ];
   const call = (verb: string[], id: string) => {
     const words = verb.includes("@id") ? verb : [...verb, "@id"];
-    return box.at.cli([
+    return cliInProcess(box.at, [
       "--json",
       ...words.map((word) => (word === "@id" ? id : word === "@out" ? box.at.path("out") : word)),
     ]);
@@ -226,8 +227,13 @@ describe("files", () => {
     mkdirSync(box.at.path("folder"));
     writeFileSync(box.at.path("folder", "inside"), "precious\n");
   });
-  const call = (...args: string[]) =>
-    box.at.cli(["workspace", ...args.map((arg) => arg.replace("@id", box.id).replace("@host", box.at.root)), "--json"]);
+  const words = (...args: string[]) => [
+    "workspace",
+    ...args.map((arg) => arg.replace("@id", box.id).replace("@host", box.at.root)),
+    "--json",
+  ];
+  const call = (...args: string[]) => cliInProcess(box.at, words(...args));
+  const callProgram = (...args: string[]) => box.at.cli(words(...args));
 
   it.each([
     row(["read", "@id", "d"], 1, "FILE_WRONG_TYPE", '"d": it is a directory'),
@@ -253,7 +259,7 @@ describe("files", () => {
   });
 
   it("a file of 2 GiB is read as far as asked, with its true size", async () => {
-    const { json, code } = await call("file", "read", "@id", "big", "--max-bytes", "10");
+    const { json, code } = await callProgram("file", "read", "@id", "big", "--max-bytes", "10");
     const file = json() as unknown as FileContent;
     expect(code).toBe(0);
     expect(file).toMatchObject({
@@ -286,7 +292,7 @@ describe("files", () => {
     mkdirSync(out);
     const expected = { f: "file", dangling: "symlink", away: "symlink", tree: "directory", d: "directory" };
     for (const [name, type] of Object.entries(expected)) {
-      const { json } = await call("export", "@id", name, "--output", join(out, name), "--links", "keep");
+      const { json } = await callProgram("export", "@id", name, "--output", join(out, name), "--links", "keep");
       expect(json() as unknown as Exported).toEqual({
         workspace_id: box.id,
         workspace_path: `/workspace/${name}`,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { Cloche } from "../../src/sdk/cloche.ts";
-import { transpileProgram, type TranspiledProgram } from "./transpile-program.ts";
+import { type BundledProgram, bundleProgram } from "./bundled-program.ts";
 
 export interface ScriptedClient {
   readonly sdk: Cloche;
@@ -13,11 +13,11 @@ export interface ScriptedClient {
 
 /** For each test a client of its own home, whose daemon is the scripted one. */
 export function useScriptedClient(): ScriptedClient {
-  let program: TranspiledProgram;
+  let program: BundledProgram;
   let folder: string;
   let sdk: Cloche;
-  beforeAll(() => {
-    program = transpileProgram("test/fixtures/scripted-daemon.ts");
+  beforeAll(async () => {
+    program = await bundleProgram("test/fixtures/scripted-daemon.ts");
   });
   afterAll(() => program.remove());
   beforeEach(() => {

@@ -124,10 +124,12 @@ async function screenOf(text: string) {
       (_, at) => active.getLine(at)?.translateToString(true).trimEnd() ?? "",
     );
     const hidden: string[] = [];
+    const cell = active.getNullCell();
     for (let row = 0; row < active.length; row++) {
+      const line = active.getLine(row);
+      if (!line || line.translateToString(true) === "") continue; // nothing was written there
       for (let column = 0; column < 400; column++) {
-        const cell = active.getLine(row)?.getCell(column);
-        if (!cell || cell.getChars() === "") continue;
+        if (!line.getCell(column, cell) || cell.getChars() === "") continue;
         if (cell.isInvisible() || cell.isBlink() || cell.isDim() || cell.isInverse() || !cell.isBgDefault())
           hidden.push(cell.getChars());
       }
