@@ -119,7 +119,7 @@ export interface SupervisePlan {
 export interface BottlePlan {
   readonly spec: BottleSpec;
   readonly agent: PlannedAgent;
-  /** Those that were merged, in their order. */
+  /** The agent's, or those that were asked for in its place; without their parents. */
   readonly bottle_names: readonly string[];
   readonly backend: string;
   readonly environment: string;

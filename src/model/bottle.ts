@@ -4,9 +4,10 @@ import { GitPolicy } from "./git-policy.ts";
 import { MANIFEST_NAME, SECRET_NAME } from "./names.ts";
 import { Limits } from "./workspace.ts";
 
-export const ManifestName = z
-  .string()
-  .regex(MANIFEST_NAME, "a name is 1 to 58 lower-case letters, digits or '-', and starts with a letter");
+export const ManifestName = z.string().regex(MANIFEST_NAME, {
+  error: ({ input }) =>
+    `"${String(input)}" is no name: it is 1 to 58 lower-case letters, digits or '-', and starts with a letter`,
+});
 
 const variable = z
   .string()

@@ -8,7 +8,7 @@ export interface ProviderChoice {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** A package of the npm registry that has the whole program, so that installing runs no script. */
+/** A package of the npm registry that has the whole program, so that no script has to run to install it. */
 export interface ProgramPackage {
   readonly name: string;
   /** In the package. */
@@ -33,8 +33,6 @@ export interface ProviderCredential {
   readonly token_ref: string;
   /** The variable of the sandbox that has the stand-in. */
   readonly variable: string;
-  /** What the program wants its credentials to begin with. */
-  readonly prefix: string;
 }
 
 /** A file that the program finds at its start. */
@@ -50,13 +48,15 @@ export interface AgentTask {
   readonly choice: ProviderChoice;
   readonly home: string;
   readonly cwd: string;
-  /** The file with the agent's instructions; null when there are none. */
+  /** The body of the agent's file; empty when there is none. */
+  readonly instructions: string;
+  /** The file that holds it; null when it is empty. */
   readonly prompt_file: string | null;
   /** What it is to do; null when it waits to be told. */
   readonly prompt: string | null;
   /** Without a terminal: does its task, prints, ends. */
   readonly headless: boolean;
-  /** Fixed before the first start, so that a later one can take the conversation up. */
+  /** The id is fixed before the first start. A program that takes none takes up its last conversation, of which a sandbox has one. */
   readonly session: { readonly id: string; readonly resume: boolean };
   /** By variable of the sandbox. */
   readonly stand_ins: Readonly<Record<string, string>>;
