@@ -166,3 +166,58 @@ export interface PlannedRun {
   notes: string[];
   wanted: WantedValues;
 }
+
+/** A field of a merged bottle, and where it comes from. */
+export interface SourcedField {
+  /** `env.LOG_LEVEL`, `egress.routes.example.com`, `git.user.name`. */
+  field: string;
+  /** As it was written; of a variable, how it gets its value, and not the value. */
+  value: string;
+  /** `bottle dev`, `agent reviewer`, `default`. */
+  source: string;
+}
+
+/** An agent with all that it would have. */
+export interface AgentDetail extends PlanDocument {
+  path: string | null;
+  source: AgentSource;
+  /** The first line of its prompt; null when it has none. */
+  prompt: string | null;
+  /** All that were merged, parents first. */
+  merged_bottles: string[];
+  fields: SourcedField[];
+  wanted: WantedValues;
+  notes: string[];
+}
+
+export interface ListedAgent {
+  name: string;
+  /** Null where it names none, or cannot be read. */
+  bottle: string | null;
+  provider: string | null;
+  source: AgentSource;
+  path: string | null;
+  /** Why it cannot be started, as a sentence. */
+  problem: string | null;
+}
+
+export interface ListedBottle {
+  name: string;
+  extends: string[];
+  path: string | null;
+  problem: string | null;
+}
+
+export interface AgentList {
+  agents: ListedAgent[];
+  bottles: ListedBottle[];
+  notes: string[];
+}
+
+/** What `init` wrote, and what was there before and stays as it is. */
+export interface ManifestStarted {
+  agent: string;
+  bottle: string;
+  written: string[];
+  kept: string[];
+}

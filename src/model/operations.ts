@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Operation, TypeIn } from "./operation.ts";
+import { bottleOperations } from "./operations/bottle-operations.ts";
 import { commandOperations } from "./operations/command-operations.ts";
 import { eventOperations } from "./operations/event-operations.ts";
 import { fileOperations } from "./operations/file-operations.ts";
@@ -21,6 +22,7 @@ export const OPERATIONS = {
   ...serviceOperations,
   ...shellOperations,
   ...eventOperations,
+  ...bottleOperations,
   ...hostOperations,
 } as const;
 

@@ -20,7 +20,7 @@ export interface AgentProgram {
   /** As the shell finds it; also the first word of the command in the sandbox. */
   readonly command: string;
   /** By processor; none where the program has to be in the environment. */
-  readonly packages: Readonly<Partial<Record<"x64" | "arm64", ProgramPackage>>>;
+  readonly packages: { readonly x64?: ProgramPackage | undefined; readonly arm64?: ProgramPackage | undefined };
   /** What the facts of this provider were seen with. */
   readonly version: string | null;
   /** Runs the program's file, where it is no binary. */

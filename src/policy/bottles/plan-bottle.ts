@@ -16,6 +16,7 @@ import type { Provider, ProviderChoice } from "../../model/provider.ts";
 import { envNames, planEnv } from "./env-plan.ts";
 import type { MergedBottle } from "./merge-bottles.ts";
 import { planProvision } from "./plan-provision.ts";
+import { askCredentials, askRoutes } from "./provider-answers.ts";
 import { planRoutes, shadowedRoutes, tokenRefs } from "./plan-routes.ts";
 
 /** Where the door of `supervise` is in a sandbox. */
@@ -71,12 +72,12 @@ export function planBottle(input: PlanInput): BottlePlan {
 
 function planEgress({ merged, provider, choice, standIn }: PlanInput, supervised: boolean): EgressPlan {
   const routes = planRoutes({
-    ofProvider: provider.routes(choice),
+    ofProvider: askRoutes(provider, choice),
     ofBottle: merged.bottle.egress?.routes ?? [],
     errorShape: provider.error_shape,
     onMatch: supervised ? "supervise" : "block",
   });
-  const own = provider.credentials(choice);
+  const own = askCredentials(provider, choice);
   const others = tokenRefs(routes).filter((ref) => !own.some(({ token_ref }) => token_ref === ref));
   return {
     log: merged.bottle.egress?.log ?? "blocks",
