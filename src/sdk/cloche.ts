@@ -322,12 +322,14 @@ export class Cloche implements AsyncDisposable {
 
   /** All that an agent would have, with the source of each field. */
   async inspectAgent(agent: string, options: PlanRunOptions = {}): Promise<AgentDetail> {
-    return await this.#connection.call("inspectAgent", runHere(agent, options, this.#env), { signal: options.signal });
+    const { signal, ...rest } = options;
+    return await this.#connection.call("inspectAgent", runHere(agent, rest, this.#env), { signal });
   }
 
   /** What starting an agent would do. Makes nothing, and needs no credential. */
   async planRun(agent: string, options: PlanRunOptions = {}): Promise<PlannedRun> {
-    return await this.#connection.call("planRun", runHere(agent, options, this.#env), { signal: options.signal });
+    const { signal, ...rest } = options;
+    return await this.#connection.call("planRun", runHere(agent, rest, this.#env), { signal });
   }
 
   /** Writes a first bottle and a first agent, and never over what is there. */

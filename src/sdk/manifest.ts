@@ -26,7 +26,7 @@ export class Manifest {
    * only what uses it.
    */
   static fromObject(object: ManifestObject): Manifest {
-    if (!isTable(object as unknown)) throw invalid("a manifest is an object with bottles and agents");
+    if (!isObject(object)) throw invalid("a manifest is an object with bottles and agents");
     const unknown = Object.keys(object).find((key) => !(KEYS as readonly string[]).includes(key));
     if (unknown !== undefined) throw invalid(`unknown key "${unknown}"; allowed are ${KEYS.join(", ")}`);
     return new Manifest(definitions("bottles", object.bottles), definitions("agents", object.agents));
@@ -35,18 +35,18 @@ export class Manifest {
 
 function definitions(key: string, given: unknown): Definitions {
   if (given === undefined) return {};
-  if (!isTable(given)) throw invalid(`"${key}" must be an object`);
+  if (!isObject(given)) throw invalid(`"${key}" must be an object`);
   for (const [name, definition] of Object.entries(given)) {
     if (!MANIFEST_NAME.test(name))
       throw invalid(
         `"${key}" has a bad name, "${name}": it is 1 to 58 lower-case letters, digits or '-', and starts with a letter`,
       );
-    if (!isTable(definition)) throw invalid(`"${key}.${name}" must be an object`);
+    if (!isObject(definition)) throw invalid(`"${key}.${name}" must be an object`);
   }
   return structuredClone(given) as Definitions;
 }
 
-const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const invalid = (problem: string): Error =>

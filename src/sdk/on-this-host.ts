@@ -46,7 +46,7 @@ export function manifestHere({
 /** A run as the daemon is asked about it, with what only this side knows. */
 export function runHere(
   agent: string,
-  { project_path, manifest, signal: _, ...options }: PlanRunOptions,
+  { project_path, manifest, ...options }: Omit<PlanRunOptions, "signal">,
   env: Readonly<Record<string, string | undefined>>,
 ): RunInput {
   return {

@@ -69,7 +69,8 @@ export const command = defineCommand({
     if (dryRun) return await showPlan(context, planned, values.format === "json");
     showPreflight(context, planned);
     if (!values.yes && !values.headless && !(await agreed(context, this.words))) return 1;
-    return await launchRun(context, agent, options, planned, () => gatherValues(context.io, planned.wanted));
+    const values = () => gatherValues(context.io, planned.wanted);
+    return await launchRun(context, { agent, options, planned, values });
   },
 });
 

@@ -22,11 +22,18 @@ export function mergeBottles(names: readonly string[], find: FindBottle): Merged
   const bottles = inOrder(names, find);
   const sources: Record<string, string> = {};
   let whole: WholeBottle = {};
-  for (const [name, { extends: _, ...own }] of bottles) {
+  for (const [name, written] of bottles) {
+    const own = withoutParents(written);
     whole = mergeTwo(whole, own);
     for (const field of fieldsOf(own)) sources[field] = name;
   }
   return { bottle: whole, names: [...bottles.keys()], sources };
+}
+
+function withoutParents(bottle: Bottle): WholeBottle {
+  const own = { ...bottle };
+  delete own.extends;
+  return own;
 }
 
 /** Every bottle once, behind all that it extends. */
