@@ -2,7 +2,11 @@ import { z } from "zod";
 import { ManifestName } from "./bottle.ts";
 import { GitUser } from "./git-policy.ts";
 
-/** The front matter of `agents/NAME.md`. It has no key that could widen what a bottle allows, because a repository may bring it. */
+/**
+ * The front matter of `agents/NAME.md`.
+ *
+ * SECURITY: it has no key that could widen what a bottle allows, because a repository may bring it (G-60)
+ */
 export const AgentDefinition = z.strictObject({
   bottle: ManifestName.optional(),
   skills: z.array(ManifestName).max(256).optional(),

@@ -17,13 +17,16 @@ const SCHEMAS = {
   },
 } as const;
 
-it.each(Object.entries(SCHEMAS))("%s is what the code takes; UPDATE=1 writes it", (file, { title, schema }) => {
-  const { $schema, ...made } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  const text = `${JSON.stringify({ $schema, title, ...made }, null, 2)}\n`;
-  if (process.env["UPDATE"]) {
-    mkdirSync(join(root, "schemas"), { recursive: true });
-    writeFileSync(join(root, file), text);
-  }
-  expect(readProjectFile(file)).toBe(text);
-  expect(JSON.parse(text)).toMatchObject({ type: "object", additionalProperties: false });
-});
+it.each(Object.entries(SCHEMAS))(
+  "%s is what the code takes; UPDATE=1 writes it, then prettier formats it",
+  (file, { title, schema }) => {
+    const { $schema, ...made } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+    const wanted = { $schema, title, ...made };
+    if (process.env["UPDATE"]) {
+      mkdirSync(join(root, "schemas"), { recursive: true });
+      writeFileSync(join(root, file), `${JSON.stringify(wanted, null, 2)}\n`);
+    }
+    expect(JSON.parse(readProjectFile(file))).toEqual(wanted);
+    expect(wanted).toMatchObject({ type: "object", additionalProperties: false });
+  },
+);

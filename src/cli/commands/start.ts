@@ -69,8 +69,8 @@ export const command = defineCommand({
     if (dryRun) return await showPlan(context, planned, values.format === "json");
     showPreflight(context, planned);
     if (!values.yes && !values.headless && !(await agreed(context, this.words))) return 1;
-    const values = () => gatherValues(context.io, planned.wanted);
-    return await launchRun(context, { agent, options, planned, values });
+    const gather = () => gatherValues(context.io, planned.wanted);
+    return await launchRun(context, { agent, options, planned, gather });
   },
 });
 

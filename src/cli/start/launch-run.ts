@@ -10,7 +10,7 @@ export interface AgreedRun {
   readonly options: PlanRunOptions;
   readonly planned: PlannedRun;
   /** Takes and asks for what the run needs of whoever starts it. */
-  readonly values: () => Promise<GatheredValues>;
+  readonly gather: () => Promise<GatheredValues>;
 }
 
 /** Starts it, stays with it, and resolves to the exit code. */

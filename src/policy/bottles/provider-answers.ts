@@ -16,7 +16,7 @@ const variable = z.string().regex(SECRET_NAME, "it is no name of a variable");
 const path = text.regex(/^\/(?!.*\/\.\.?(?:\/|$))(?!\.\.?(?:\/|$))/, "it is an absolute path without '.' and '..'");
 const packaged = z.strictObject({ name, file: name }).optional();
 
-/** What a provider gives, which may be a plugin's: checked before anything is done with it. */
+/** SECURITY: what a provider gives, which may be a plugin's, is checked before anything is done with it (G-63) */
 const Provision = z.strictObject({
   argv: z.array(text).min(1).max(4096),
   env: z.record(variable, text),
