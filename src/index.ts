@@ -1,5 +1,17 @@
 export { ClocheError, isClocheError } from "./base/errors.ts";
 export { ERROR_CODES, isErrorCode, type ErrorCode, type ErrorDocument } from "./model/error-codes.ts";
+export type {
+  AgentDetail,
+  AgentList,
+  AgentSource,
+  ListedAgent,
+  ListedBottle,
+  ManifestStarted,
+  PlanDocument,
+  PlannedRun,
+  SourcedField,
+  WantedValues,
+} from "./model/bottle-plan.ts";
 export type * from "./model/environment.ts";
 export { EVENT_KINDS, isEventKind } from "./model/event.ts";
 export type { ClocheEvent, EventHead, EventKind, EventOf, EventPayloads } from "./model/event.ts";
@@ -16,6 +28,7 @@ export type * from "./model/files.ts";
 export type * from "./model/health.ts";
 export type { ArtifactType, ExecutionMode, NetworkPolicy, WorkspaceState } from "./model/names.ts";
 export type * from "./model/prepared.ts";
+export type * from "./model/provider.ts";
 export type { Progress, ReportProgress } from "./model/progress.ts";
 export type { Included, LeftOut } from "./model/seed-content.ts";
 export type * from "./model/service.ts";
@@ -24,6 +37,7 @@ export type * from "./model/snapshot.ts";
 export type * from "./model/summary.ts";
 export type { DeletedWorkspace, Labels, Workspace, WorkspaceList, WorkspaceSeed } from "./model/workspace.ts";
 export { Cloche } from "./sdk/cloche.ts";
+export { Manifest, type ManifestObject } from "./sdk/manifest.ts";
 export type * from "./sdk/options.ts";
 export type { ServiceHandle, WorkspaceServices } from "./sdk/service-handle.ts";
 export type { ShellHandle } from "./sdk/shell-handle.ts";

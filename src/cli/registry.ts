@@ -24,6 +24,11 @@ const entry = (words: string, summary: string, load: () => Promise<{ command: Co
 
 const commands: readonly CommandEntry[] = [
   entry("run", "Run one command in a fresh workspace, then delete it", () => import("./commands/run.ts")),
+  entry("start", "Start an agent in its bottle", () => import("./commands/start.ts")),
+  entry("list", "List the agents and bottles, or the runs", () => import("./commands/list.ts")),
+  entry("info", "Show what an agent has, and where each part comes from", () => import("./commands/info.ts")),
+  entry("init", "Write a first bottle and a first agent", () => import("./commands/init.ts")),
+  entry("edit", "Open a bottle or an agent in your editor, and check it", () => import("./commands/edit.ts")),
   entry("workspace create", "Create a workspace", () => import("./commands/workspace-create.ts")),
   entry("workspace list", "List the workspaces, newest activity first", () => import("./commands/workspace-list.ts")),
   entry("workspace status", "Show one workspace", () => import("./commands/workspace-status.ts")),

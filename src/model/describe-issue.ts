@@ -77,6 +77,7 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
 function below(schema: unknown, key: PropertyKey): unknown {
   if (schema instanceof z.ZodObject) return (schema.shape as Record<PropertyKey, unknown>)[key];
   if (schema instanceof z.ZodArray) return schema.element;
+  if (schema instanceof z.ZodRecord) return schema.valueType;
   if (schema instanceof z.ZodUnion) return schema.options.map((one) => below(bare(one), key)).find(Boolean);
   return undefined;
 }

@@ -25,6 +25,11 @@ export const ERROR_CODES = {
   USAGE: row(2, 400, "Run the command with --help to see what it takes"),
   CONFIG_INVALID: row(2, 400, "Correct config.yaml in the cloche home, or remove it to use the defaults"),
   INVALID_ARGUMENT: row(2, 400, "Correct the named argument and try again"),
+  MANIFEST_INVALID: row(2, 400, "Correct the named file; `cloche edit NAME` opens it and checks it again"),
+  AGENT_NOT_FOUND: row(2, 404, "See `cloche list` for the agents there are, or make a first one with `cloche init`"),
+  BOTTLE_NOT_FOUND: row(2, 404, "See `cloche list` for the bottles there are, or make a first one with `cloche init`"),
+  PROVIDER_NOT_FOUND: row(2, 404, "Use a provider that comes with cloche, or write a plugin: see docs/providers.md"),
+  VARIABLE_MISSING: row(2, 400, "Set the variable in the environment that `cloche start` is called in"),
   // what was named does not exist, or is taken
   WORKSPACE_NOT_FOUND: row(1, 404, [way`See ${call("listWorkspaces")} for the ids there are`]),
   WORKSPACE_AMBIGUOUS: row(1, 409, "Give more characters of the id"),

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Operation, TypeIn } from "./operation.ts";
+import { bottleOperations } from "./operations/bottle-operations.ts";
 import { commandOperations } from "./operations/command-operations.ts";
 import { egressOperations } from "./operations/egress-operations.ts";
 import { eventOperations } from "./operations/event-operations.ts";
@@ -23,6 +24,7 @@ export const OPERATIONS = {
   ...shellOperations,
   ...egressOperations,
   ...eventOperations,
+  ...bottleOperations,
   ...hostOperations,
 } as const;
 

@@ -2,6 +2,8 @@
 export const WORKSPACE_ID = /^ws-[0-9a-z]{10}$/;
 /** Of a run. */
 export const IDENTITY = /^[a-z][a-z0-9-]{0,63}$/;
+/** Of a bottle, an agent, a skill and a provider. Short enough that an agent's name and a few characters make an identity. */
+export const MANIFEST_NAME = /^[a-z][a-z0-9-]{0,57}$/;
 export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export const SECRET_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 export const WORKSPACE_ROOT = "/workspace";

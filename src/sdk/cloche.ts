@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { daemonSocket, placesFrom, type Places } from "../base/paths.ts";
 import type { EgressInput } from "../model/egress.ts";
 import type { EgressCheck, EgressLearned, EgressSet } from "../model/egress-seen.ts";
+import type { AgentDetail, AgentList, ManifestStarted, PlannedRun } from "../model/bottle-plan.ts";
 import type { Environment, EnvironmentDetail, EnvironmentList, EnvironmentsPruned } from "../model/environment.ts";
 import type { CommandSignalled, CommandStarted, ExecEvent, ExecResult, Journal } from "../model/exec.ts";
 import type {
@@ -27,7 +28,15 @@ import { openCommandStream } from "./command-stream.ts";
 import { DaemonConnection } from "./connection.ts";
 import { watchEvents } from "./event-watch.ts";
 import { toExecEvents } from "./exec-events.ts";
-import { onThisHost, policyFrom, resolveEnvironment, resolveHostPath, tokensFor } from "./on-this-host.ts";
+import {
+  manifestHere,
+  onThisHost,
+  policyFrom,
+  resolveEnvironment,
+  resolveHostPath,
+  runHere,
+  tokensFor,
+} from "./on-this-host.ts";
 import type {
   AttachShellOptions,
   CallOptions,
@@ -41,13 +50,16 @@ import type {
   ExecOptions,
   ExportOptions,
   ForkOptions,
+  InitManifestOptions,
   ListFilesOptions,
   LongCallOptions,
+  ManifestOptions,
   McpTokenOptions,
   OpenCommandOptions,
   OpenRunOptions,
   OpenShellOptions,
   PatchOptions,
+  PlanRunOptions,
   PrepareOptions,
   PruneOptions,
   PullOptions,
@@ -337,6 +349,28 @@ export class Cloche implements AsyncDisposable {
   /** `run` byte for byte. The stream's result comes after the workspace is deleted. */
   async openRun(options: OpenRunOptions): Promise<RunStream> {
     return await openRunStream(this, options);
+  }
+
+  /** The agents and bottles there are, also those that are broken. */
+  async listAgents(options: ManifestOptions = {}): Promise<AgentList> {
+    return await this.#connection.call("listAgents", manifestHere(options), { signal: options.signal });
+  }
+
+  /** All that an agent would have, with the source of each field. */
+  async inspectAgent(agent: string, options: PlanRunOptions = {}): Promise<AgentDetail> {
+    const { signal, ...rest } = options;
+    return await this.#connection.call("inspectAgent", runHere(agent, rest, this.#env), { signal });
+  }
+
+  /** What starting an agent would do. Makes nothing, and needs no credential. */
+  async planRun(agent: string, options: PlanRunOptions = {}): Promise<PlannedRun> {
+    const { signal, ...rest } = options;
+    return await this.#connection.call("planRun", runHere(agent, rest, this.#env), { signal });
+  }
+
+  /** Writes a first bottle and a first agent, and never over what is there. */
+  async initManifest(options: InitManifestOptions = {}): Promise<ManifestStarted> {
+    return await this.#ask("initManifest", {}, options);
   }
 
   /** What happens in this home, as it happens; with `since`, what has happened before it. */

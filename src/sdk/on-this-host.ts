@@ -2,7 +2,9 @@ import { resolve } from "node:path";
 import type { EgressInput } from "../model/egress.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { tokenRefs } from "../model/token-refs.ts";
+import type { ManifestOptions, PlanRunOptions } from "./options.ts";
 
+type RunInput = OperationInput<"planRun">;
 type CreateInput = OperationInput<"createWorkspace">;
 
 /** An empty path is a variable that was not set, not the folder we happen to be in: the daemon refuses it. */
@@ -70,5 +72,31 @@ export function onThisHost(input: CreateInput, env: Readonly<Record<string, stri
     secrets: input.secrets?.map((secret) =>
       "file_path" in secret ? { ...secret, file_path: resolveHostPath(secret.file_path) } : secret,
     ),
+  };
+}
+
+/** Where agents and bottles are looked for, from where the caller stands. */
+export function manifestHere({
+  project_path: project,
+  manifest,
+}: ManifestOptions): Pick<RunInput, "project_path" | "manifest"> {
+  return {
+    project_path: resolve(project ?? "."),
+    ...(manifest && { manifest: { bottles: { ...manifest.bottles }, agents: { ...manifest.agents } } }),
+  };
+}
+
+/** A run as the daemon is asked about it, with what only this side knows. */
+export function runHere(
+  agent: string,
+  { project_path, manifest, ...options }: Omit<PlanRunOptions, "signal">,
+  env: Readonly<Record<string, string | undefined>>,
+): RunInput {
+  return {
+    ...options,
+    ...manifestHere({ project_path, manifest }),
+    agent,
+    default_backend: env["CLOCHE_BACKEND"] || undefined,
+    guest_skills_folder: env["CLOCHE_GUEST_SKILLS_DIR"] || undefined,
   };
 }

@@ -4,6 +4,7 @@ import type { OperationInput, OperationName } from "../model/operations.ts";
 import type { ReportProgress } from "../model/progress.ts";
 import type { WorkspaceSeed } from "../model/workspace.ts";
 import type { Shell } from "../model/shell.ts";
+import type { Manifest } from "./manifest.ts";
 
 export interface ClocheOptions {
   /** Instead of `$CLOCHE_HOME`. */
@@ -39,6 +40,19 @@ export type PrepareOptions = OperationInput<"prepare"> & LongCallOptions;
 export type PullOptions = Omit<OperationInput<"pullEnvironment">, "environment"> & LongCallOptions;
 export type McpTokenOptions = OperationInput<"mcpToken"> & CallOptions;
 export type PruneOptions = OperationInput<"pruneEnvironments"> & LongCallOptions;
+/** Where agents and bottles are looked for. */
+export interface ManifestOptions extends CallOptions {
+  /** Whose `.cloche/agents` count beside those of the home; the current folder unless said. */
+  project_path?: string | undefined;
+  /** In place of all files. */
+  manifest?: Manifest | undefined;
+}
+export type PlanRunOptions = Omit<
+  OperationInput<"planRun">,
+  "agent" | "project_path" | "manifest" | "default_backend" | "guest_skills_folder"
+> &
+  ManifestOptions;
+export type InitManifestOptions = OperationInput<"initManifest"> & CallOptions;
 export type UpdateOptions = OptionsOf<"updateWorkspace">;
 export type ForkOptions = OptionsOf<"forkWorkspace"> & LongCallOptions;
 export interface MapOptions extends Omit<ForkOptions, "name"> {

@@ -187,7 +187,7 @@ function generations(home: string, workspaceId: string): number[] {
   }
 }
 
-export function getBackend(deps: Dependencies, name: string): Backend {
+export function getBackend(deps: Pick<Dependencies, "backends">, name: string): Backend {
   const backend = deps.backends.get(name);
   if (backend) return backend;
   throw failure("BACKEND_NOT_FOUND", `There is no backend "${name}"`, {

@@ -140,3 +140,17 @@ export const LINKS = {
   description: "Links that lead out: refuse the export, skip them, or keep them as they are (default: refuse)",
   choices: LINK_POLICIES,
 } as const satisfies OptionSpec;
+
+export const AGENT = {
+  name: "AGENT",
+  description: "The agent's name, as in `cloche list`",
+  completes: "agent",
+} as const satisfies PositionalSpec;
+
+export const BOTTLE = {
+  type: "string",
+  value: "BOTTLE",
+  description: "A bottle in place of the agent's own; several are merged, the later wins",
+  multiple: true,
+  completes: "bottle",
+} as const satisfies OptionSpec;

@@ -1,6 +1,16 @@
 /** What a completion offers for a value. */
 export type Completes =
-  "workspace" | "service" | "snapshot" | "shell" | "environment" | "backend" | "host-path" | "command-words";
+  | "workspace"
+  | "service"
+  | "snapshot"
+  | "shell"
+  | "environment"
+  | "backend"
+  | "host-path"
+  | "command-words"
+  | "agent"
+  | "bottle"
+  | "definition";
 
 export interface OptionSpec {
   readonly type: "string" | "boolean";

@@ -148,6 +148,15 @@ async function askDaemon(what: Completes, client: Cloche, workspace: string | un
     const { snapshots } = await client.listSnapshots(workspace);
     return snapshots.map(({ snapshot_name, kind }) => ({ text: snapshot_name, description: kind }));
   }
+  if (what === "agent" || what === "bottle" || what === "definition") {
+    const { agents, bottles } = await client.listAgents();
+    return [
+      ...(what === "bottle"
+        ? []
+        : agents.map(({ name, bottle }) => ({ text: name, description: `in ${bottle ?? "no bottle"}` }))),
+      ...(what === "agent" ? [] : bottles.map(({ name }) => ({ text: name, description: "bottle" }))),
+    ];
+  }
   if (what === "environment") {
     const { environments } = await client.listEnvironments();
     return environments.map(({ name, description }) => ({ text: name, description: escapeName(description) }));

@@ -63,7 +63,7 @@ const isOld = (request: ClientRequest): boolean => request.httpVersionMajor === 
 /** Whether `host[:port]` is a place. */
 function isAt({ scheme, host, port }: Place, authority: string): boolean {
   // As nearly every client says it; what is written in another way is read with care.
-  if (authority === host) return port === DEFAULT_PORT[scheme];
+  if (authority === host) return port === SCHEME_PORTS[scheme];
   const parts = /^([^:@/\s]+)(?::(\d{1,5}))?$/.exec(authority);
   if (!parts) return false;
   return canonicalHost(parts[1] ?? "") === host && Number(parts[2] ?? SCHEME_PORTS[scheme]) === port;

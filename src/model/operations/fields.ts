@@ -82,6 +82,39 @@ export const includeFields = {
   include: z.array(IncludeGlob).max(64).optional(),
 };
 
+const word = z.string().min(1).max(256);
+/** Where agents and bottles are looked for: the home and the project, or an object in their place. */
+export const manifestFields = {
+  project_path: path,
+  manifest: z.strictObject({ bottles: z.record(word, z.unknown()), agents: z.record(word, z.unknown()) }).optional(),
+};
+
+/** What a run is made from. */
+export const runFields = {
+  ...manifestFields,
+  agent: word,
+  /** In place of the agent's bottle. */
+  bottles: z.array(word).max(32).optional(),
+  backend: z.string().min(1).max(64).optional(),
+  /** Where neither `backend` nor the bottle says one. */
+  default_backend: z.string().min(1).max(64).optional(),
+  /** Whether `/workspace` begins with the project. */
+  copy_cwd: z.boolean().optional(),
+  headless: z.boolean().optional(),
+  prompt: longText.min(1).optional(),
+  label: z
+    .string()
+    .max(256)
+    .regex(/^[^\p{Cc}]*$/u, "a label has no control characters")
+    .optional(),
+  color: z
+    .string()
+    .regex(/^[A-Za-z0-9#-]{1,32}$/, "a color is a word or #RRGGBB")
+    .optional(),
+  /** In place of the provider's own folder for skills in the sandbox. */
+  guest_skills_folder: path.optional(),
+};
+
 export const environmentName = z.string().min(1);
 /** Where and from what a workspace is made. */
 export const placeFields = {

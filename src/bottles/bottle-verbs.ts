@@ -1,0 +1,29 @@
+import type { bottleOperations } from "../model/operations/bottle-operations.ts";
+import type { OperationName } from "../model/operations.ts";
+import { planDocument, preflightText, wantedValues } from "../policy/bottles/preflight.ts";
+import type { Dependencies } from "../workspaces/dependencies.ts";
+import type { Verb } from "../workspaces/verb.ts";
+import { describeAgent } from "./describe-agent.ts";
+import { initManifest } from "./init-manifest.ts";
+import { listAgents } from "./list-agents.ts";
+import { openManifest, planRun, planWithBottle } from "./plan-run.ts";
+
+type BottleVerbs = { readonly [Name in keyof typeof bottleOperations & OperationName]: Verb<Name> };
+
+/** The operations about bottles, agents and what would be started. */
+export function bottleVerbs(deps: Dependencies): BottleVerbs {
+  return {
+    listAgents: (input) => listAgents(deps.home, openManifest(deps.home, input)),
+    inspectAgent: async (input) => describeAgent(await planWithBottle(deps, input)),
+    planRun: async (input) => {
+      const plan = await planRun(deps, input);
+      return {
+        plan: planDocument(plan),
+        preflight: preflightText(plan),
+        notes: [...plan.notes],
+        wanted: wantedValues(plan),
+      };
+    },
+    initManifest: async (input) => await Promise.resolve(initManifest(deps.home, input)),
+  };
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { type FrontMatter, parseFrontMatter } from "./front-matter.ts";
+
+const parsed = (text: string): FrontMatter => {
+  const result = parseFrontMatter(text);
+  if ("problem" in result) throw new Error(`line ${result.line}: ${result.problem}`);
+  return result;
+};
+
+describe("parseFrontMatter()", () => {
+  it("gives the YAML, the body, and the line of each key", () => {
+    const { value, body, lineOf } = parsed(
+      "---\nenv:\n  A: b\negress:\n  routes:\n    - host: x\n    - hots: y\n---\nText.\n---\nmore\n",
+    );
+    expect(value).toEqual({ env: { A: "b" }, egress: { routes: [{ host: "x" }, { hots: "y" }] } });
+    expect(body).toBe("Text.\n---\nmore\n");
+    expect(lineOf(["env"])).toBe(2);
+    expect(lineOf(["env", "A"])).toBe(3);
+    expect(lineOf(["egress", "routes", 1, "hots"])).toBe(7);
+    expect(lineOf(["egress", "routes", 1, "host"])).toBe(7);
+    expect(lineOf(["nothing"])).toBe(2);
+  });
+
+  it.each([
+    ["---\n---\n", {}],
+    ["---\n# only a comment\n---", {}],
+    ["\uFEFF---\r\nenv: {A: b}\r\n---\r\nText\r\n", { env: { A: "b" } }],
+  ])("takes %j", (text, value) => {
+    expect(parsed(text).value).toEqual(value);
+  });
+
+  it.each([
+    ["", 1, "first line"],
+    ["env: {}\n", 1, "first line"],
+    ["---\nenv: {}\n", 1, "no second line"],
+    ["---\nok: 1\nenv: {A: [\n---\n", 3, ""],
+    ["---\na: 1\na: 2\n---\n", 3, "unique"],
+    ["---\na: !!js/function 'x'\n---\n", 2, "tag"],
+    [
+      "---\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c]\n---\n",
+      2,
+      "alias",
+    ],
+  ])("refuses %j with its line", (text, line, words) => {
+    const result = parseFrontMatter(text);
+    expect(result).toMatchObject({ line });
+    expect("problem" in result && result.problem).toContain(words);
+  });
+});
