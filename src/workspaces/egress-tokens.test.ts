@@ -62,7 +62,7 @@ describe("tokens of gates", () => {
     expect(runs).toHaveLength(2);
   });
 
-  it("are had anew when an upstream does not take one, and not all the time", async () => {
+  it("G-57 are had anew when an upstream does not take one, and not all the time", async () => {
     vi.useFakeTimers();
     const { tokens, runs } = tokensWith(["one"]);
     tokens.give("w", await tokens.fetch(BY_COMMAND, {}));

@@ -81,7 +81,11 @@ export class EgressTokens {
     return { token, problem };
   }
 
-  /** A gate has no such tokens, or an upstream did not take them. Those of variables come from whoever launched, and only from there. */
+  /**
+   * A gate has no such tokens, or an upstream did not take them. Those of variables come from whoever launched, and only from there.
+   *
+   * SECURITY: what goes on in a sandbox makes a command run now and then, never all the time (G-57)
+   */
   want(workspaceId: string, egress: Egress, names: readonly string[]): void {
     for (const auth of (egress.routes ?? []).flatMap(authsOf)) {
       const name = credentialName(auth);

@@ -41,7 +41,7 @@ describe("a token command", () => {
     expect(JSON.stringify([error.message, error.hint, error.details, String(error.cause)])).not.toContain(SECRET);
   });
 
-  it("is ended when it hangs, with all that it has started", async () => {
+  it("G-57 is ended when it hangs, with all that it has started", async () => {
     const file = join(folder, "pid");
     await expect(sh(`sleep 1000 & echo $! > ${file}; sleep 1000`, 300)).rejects.toThrow(/did not end within 0.3 s/);
     const pid = Number(readFileSync(file, "utf8"));
