@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { git, makeRepository, useGitProject } from "../../test/helpers/git-project.ts";
 import { currentIdMap } from "../base/id-map.ts";
 import type { Seeds } from "../contracts/seeds.ts";
