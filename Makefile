@@ -53,7 +53,8 @@ check-lint:
 
 test: ## Set up what the tests need, check, and run them all
 	@scripts/setup --tests
-	@$(MAKE) --no-print-directory check package
+	@$(MAKE) --no-print-directory package
+	@$(MAKE) --no-print-directory -j2 -Otarget check-types check-format
 	@scripts/run-tests
 
 torture: ## Play random steps on workspaces beside plain folders (STEPS, SEED, BACKEND=container,docker,vm)

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/helpers/longest-first.ts";
 
 // Against hanging: on two cores, beside others, many of them take long.
 const PATIENCE = { testTimeout: 120_000, hookTimeout: 180_000 };
@@ -10,32 +11,30 @@ const ALONE = [
   "test/security/{bounded-daemon,limits,mcp-flood,shared-counts}.test.ts",
 ];
 
-/** Waits most of the time for a sandbox, so that more of them go on than there are processors. Each has a home of its own. */
-const BESIDE_OTHERS = {
-  globalSetup: ["test/helpers/global-setup.ts"],
-  maxWorkers: 4,
-  sequence: { groupOrder: 1 },
-  ...PATIENCE,
-};
+/**
+ * Of one group, so that no processor waits for the last file of a project. Most files wait for a sandbox most of the time, so more of them go on than there are
+ * processors; each has a home of its own. One process runs many files, because to load the modules anew for each takes as long as many a file does: so no test
+ * changes what the next one finds.
+ */
+const BESIDE_OTHERS = { maxWorkers: 4, isolate: false, ...PATIENCE };
+const WITH_SANDBOXES = { globalSetup: ["test/helpers/global-setup.ts"], ...BESIDE_OTHERS };
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/repo/**/*.test.ts"],
-          // One process for many files: to load the modules anew for each took more than half of the time. So no test changes what the next one finds.
-          isolate: false,
-          maxWorkers: 3,
-          ...PATIENCE,
+          ...BESIDE_OTHERS,
         },
       },
       {
         test: {
           name: "parity",
           include: ["test/parity/**/*.test.ts"],
-          ...BESIDE_OTHERS,
+          ...WITH_SANDBOXES,
         },
       },
       {
@@ -43,7 +42,7 @@ export default defineConfig({
           name: "sandbox",
           include: ["test/{e2e,security,guest,model}/**/*.test.ts"],
           exclude: ["test/guest/emulated/**", ...ALONE],
-          ...BESIDE_OTHERS,
+          ...WITH_SANDBOXES,
         },
       },
       {
@@ -66,7 +65,7 @@ export default defineConfig({
           include: ALONE,
           globalSetup: ["test/helpers/global-setup.ts"],
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
           ...PATIENCE,
         },
       },

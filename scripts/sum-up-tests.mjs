@@ -6,7 +6,7 @@ import process from "node:process";
 import { stripVTControlCharacters } from "node:util";
 
 const SLOWEST = 10;
-const [report = "", status = "1"] = process.argv.slice(2);
+const [report = "", status = "1", linted = "0"] = process.argv.slice(2);
 
 const secondsOf = (file) => (file.endTime - file.startTime) / 1000;
 const firstLine = (text) =>
@@ -39,5 +39,9 @@ try {
   failed = 1;
 }
 if (Number(status) !== 0 && failed === 0) failed = 1; // an error outside any test
+if (Number(linted) !== 0) {
+  failed++;
+  console.log("failed: make check-lint");
+}
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed > 0 || passed === 0 ? 1 : 0);

@@ -305,7 +305,7 @@ static void walk(const struct level *level) {
   bool all_told = true;
   for (size_t i = 0; i < names.count && left > 0; i++) {
     if (is_git(names.list[i])) continue;
-    /* SECURITY: deeper than a path can tell, a tree can be made all the same, and must not hide the rest (G-10) */
+    /* SECURITY: a tree can be deeper than any path can tell, and must not hide the rest (G-10) */
     if (!trail_fits(&trail, names.list[i])) {
       all_told = false;
       continue;

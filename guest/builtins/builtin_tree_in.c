@@ -130,14 +130,14 @@ uint64_t builtin_tree_in(char *const *arguments) {
     } else if (kind == 'R') {
       take_removal();
     } else if (kind == '.') {
-      /* A piece that was lost on the way must not be taken for one that never was. */
+      /* The sums differ when a piece was lost on the way. */
       if (next_number() != total) give_up(EBADMSG, "The records are not complete");
       break;
     } else {
       give_up(EINVAL, "The records are not those of a tree");
     }
   }
-  /* Nothing to put there still makes the place. */
+  /* The target is made also when nothing goes into it. */
   if (!first) add_step('d', "")->mode = 0755;
   tree_commit(place.parent, first);
   return total;

@@ -64,13 +64,13 @@ uint8_t type_of(mode_t mode) { return S_ISREG(mode) ? 'f' : S_ISDIR(mode) ? 'd' 
 
 uint64_t size_of(const struct stat *st) { return S_ISREG(st->st_mode) || S_ISLNK(st->st_mode) ? (uint64_t)st->st_size : 0; }
 
-/* Deeper than a path can name, a tree can be made all the same. */
+/* A tree can be deeper than any path can name. */
 static void check_path(const char *path) {
   size_t length = strlen(path);
   if (length > MAX_PATH_BYTES) give_up(ENAMETOOLONG, "A path below \"%.100s…\" is longer than %u bytes", path, MAX_PATH_BYTES);
 }
 
-/* What is too far from 1970 for the nanoseconds of a number is told as far as they go. */
+/* A time that is too far from 1970 for a number of nanoseconds becomes the nearest one that fits. */
 static int64_t nanoseconds(struct timespec t) {
   const int64_t second = 1000000000;
   if (t.tv_sec >= INT64_MAX / second) return INT64_MAX;
@@ -110,7 +110,7 @@ void record_progress(void) {
   if (now_ms - last_ms < PROGRESS_MS) return;
   last_ms = now_ms;
   if (pending_size > 0) records_flush();
-  /* Nobody there to hear it is no reason to leave work half done. */
+  /* The work goes on when nobody reads any more. */
   else if (write(STDOUT_FILENO, "P", 1) < 0) errno = 0;
 }
 

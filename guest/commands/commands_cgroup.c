@@ -1,6 +1,6 @@
 /*
- * What a command takes of memory, also by files on a file system in memory, is charged to its cgroup and stays there when it has ended. The kernel looks for
- * victims in the cgroup that is full: were that the guest program's too, it would be the last one left to end.
+ * What a command takes of memory, also by files on a file system in memory, is charged to its cgroup and stays there when it has ended. When a
+ * cgroup is full, the kernel ends processes in it. If the guest program were in it too, the kernel would end the guest program in the end.
  */
 #include "commands/commands_cgroup.h"
 

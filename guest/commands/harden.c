@@ -112,7 +112,7 @@ static bool set_limit(uint32_t resource, struct rlimit wanted) {
 }
 
 bool harden_limits(const struct command *c) {
-  /* SECURITY: one byte and not none: the kernel gives the memory of a process that may leave none to the host's own collector, if it has one (G-17) */
+  /* SECURITY: the limit is one byte, because at zero the kernel still hands the memory of a process that crashed to the host's collector, if there is one (G-17) */
   struct rlimit none = {.rlim_cur = 1, .rlim_max = 1};
   if (descriptor_limit.rlim_max > 0 && !set_limit(RLIMIT_NOFILE, descriptor_limit)) return false;
   if (!set_limit(RLIMIT_CORE, none)) return false;

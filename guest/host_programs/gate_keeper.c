@@ -101,7 +101,7 @@ static void become_gate(pid_t keeper) {
   sigset_t none;
   sigemptyset(&none);
   (void)sigprocmask(SIG_SETMASK, &none, NULL);
-  /* One process is known by its number: what it keeps goes with it. */
+  /* The gate ends with its keeper: the daemon knows only the keeper's pid. */
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != keeper) _exit(125);
   if (!descriptors_keep(passed, PASSED, FIRST_FD)) fail("cannot pass descriptors on");
   for (int i = 0; i < PASSED; i++) {

@@ -22,7 +22,7 @@ void cover_start(int cover, int folder) {
 /* What an overlay takes for a name that was removed; everybody may make one. True also where there is one already. */
 static bool remove_name(int cover, const char *path) { return mknodat(cover, path, S_IFCHR, 0) == 0 || errno == EEXIST; }
 
-/* Whether the way goes on below: else all of it can be hidden here, which is where nobody can pass anyway. */
+/* Whether the folder stays and only places in it are hidden. One that is not open to all is hidden as a whole: nobody in the sandbox could pass it. */
 static bool keep_folder(int cover, int folder, const char *path) {
   struct stat shown, own;
   if (fstatat(folder, path, &shown, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(shown.st_mode)) return false;

@@ -39,7 +39,7 @@ static void open_layers(struct stage_layers *s) {
 
 /*
  * The kernel leaves this mark in a work folder, and mounts nothing over it again, because the files might be incomplete after a crash of the host. A stop has
- * written them out; after a crash they are all that is left.
+ * written them out. After a crash of the host there is nothing else to go on with, so the mark goes then too.
  */
 static void forget_mark(const char *work) {
   static const char *const folders[] = {"work", "work/incompat", "work/incompat/volatile"};

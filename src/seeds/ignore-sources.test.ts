@@ -1,48 +1,14 @@
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { currentIdMap } from "../base/id-map.ts";
-import { silentLog } from "../base/log.ts";
+import { describe, expect, it } from "vitest";
+import { git, useGitProject } from "../../test/helpers/git-project.ts";
 import type { Seeds } from "../contracts/seeds.ts";
-import { createSeeds } from "./create-seeds.ts";
 
 let base: string;
 let project: string;
 let seeds: Seeds;
-const home = process.env["HOME"];
-
-beforeEach(() => {
-  base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "cloche-git-seeds-")));
-  process.env["HOME"] = join(base, "home");
-  fs.mkdirSync(join(base, "home"));
-  project = join(base, "project");
-  seeds = createSeeds({ cachePath: join(base, "cache"), idMap: currentIdMap(), log: silentLog });
-  makeRepository(project);
-});
-
-afterEach(() => {
-  process.env["HOME"] = home ?? "/";
-  fs.rmSync(base, { recursive: true, force: true });
-});
-
-function git(cwd: string, ...args: string[]): string {
-  const identity = ["-c", "user.name=T", "-c", "user.email=t@example.invalid", "-c", "safe.directory=*"];
-  const env = { ...process.env, GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "safe.directory", GIT_CONFIG_VALUE_0: "*" };
-  const all = [...identity, "-c", "protocol.file.allow=always", ...args];
-  return execFileSync("git", all, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], env });
-}
-
-function makeRepository(folder: string): void {
-  fs.mkdirSync(folder, { recursive: true });
-  git(folder, "init", "-q", "-b", "main");
-  fs.writeFileSync(join(folder, ".gitignore"), ".env\nbuild/\n");
-  fs.mkdirSync(join(folder, "src"));
-  fs.writeFileSync(join(folder, "src", "main.c"), "int main;\n");
-  git(folder, "add", ".");
-  git(folder, "commit", "-q", "-m", "first");
-}
+useGitProject((made) => ({ base, project, seeds } = made));
 
 describe("the ignore rules of a seed", () => {
   const covers = async (path: string, name: string, isFolder = false) => {

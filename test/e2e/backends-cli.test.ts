@@ -265,6 +265,8 @@ describe("workspace create --from-workspace", PATIENT, () => {
     writeFileSync(join(project, "removed"), "as it was\n");
   });
 
+  /** What only looks at what was made needs no process of its own. */
+  const here = (...words: string[]) => cliInProcess(at, words);
   const create = async (...words: string[]): Promise<string> =>
     idOf(await at.cli(["workspace", "create", "--id-only", ...words]));
   const make = async (backend: string): Promise<string> => {
@@ -274,7 +276,7 @@ describe("workspace create --from-workspace", PATIENT, () => {
     expect((await at.cli(["workspace", "exec", id, "--", "sh", "-c", script])).code).toBe(0);
     return id;
   };
-  const diff = async (id: string): Promise<string> => (await at.cli(["workspace", "diff", id])).stdout;
+  const diff = async (id: string): Promise<string> => (await here("workspace", "diff", id)).stdout;
 
   it.each([
     ["container", "docker"],
@@ -295,7 +297,7 @@ describe("workspace create --from-workspace", PATIENT, () => {
         [moved, "mover", { team: "web", n: "1" }],
         [again, "second", { team: "ops" }],
       ] as const) {
-        expect((await at.cli(["workspace", "status", one, "--json"])).json()).toMatchObject({
+        expect((await here("workspace", "status", one, "--json")).json()).toMatchObject({
           name,
           labels,
           backend: to,
@@ -304,13 +306,13 @@ describe("workspace create --from-workspace", PATIENT, () => {
         });
         expect(await diff(one)).toBe(before);
         const script = "cat kept changed; ls removed 2>&1; stat -c '%a %U' dir/bytes; od -An -tx1 dir/bytes";
-        const { stdout } = await at.cli(["workspace", "exec", one, "--", "sh", "-c", script]);
+        const { stdout } = await here("workspace", "exec", one, "--", "sh", "-c", script);
         expect(stdout).toMatch(/^as it was\nnew\n.*No such file.*\n755 agent\n 00 ff\n$/);
         // Its baseline is that of the first.
-        expect((await at.cli(["workspace", "reset", one])).code).toBe(0);
+        expect((await here("workspace", "reset", one)).code).toBe(0);
         expect(await diff(one)).toBe("");
       }
-      expect((await at.cli(["workspace", "status", id, "--json"])).json()).toMatchObject({
+      expect((await here("workspace", "status", id, "--json")).json()).toMatchObject({
         state: "stopped",
         name: "mover",
       });

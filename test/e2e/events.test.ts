@@ -2,14 +2,11 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { once } from "node:events";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ClocheEvent } from "../../src/model/event.ts";
 import type { EventWatch } from "../../src/sdk/options.ts";
 import { type Installation, PROJECT, withInstallation } from "../helpers/installation.ts";
 import { guestPids, killDaemon } from "../helpers/running-daemon.ts";
-
-// Each starts daemons and sandboxes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** The events that come, until one of that kind has. */
 async function until(watch: EventWatch, kind: ClocheEvent["kind"]): Promise<ClocheEvent[]> {

@@ -1,11 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cloche } from "../../src/sdk/cloche.ts";
 import type { WorkspaceHandle } from "../../src/sdk/workspace-handle.ts";
 import { eventually, Installation, PROJECT, runProcess } from "../helpers/installation.ts";
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const failing = (code: string) => expect.objectContaining({ code }) as Error;
 

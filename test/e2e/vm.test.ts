@@ -270,7 +270,7 @@ describe("what can go wrong with a machine", () => {
 
   it("a command takes more memory than the machine has: it is ended, and the machine goes on", async () => {
     await withInstallation(async (at) => {
-      const { workspace_id: id } = await at.sdk.createWorkspace({ ...VM, mem_mib: 256 });
+      const { workspace_id: id } = await at.sdk.createWorkspace({ ...VM, mem_mib: 192 });
       const { exit_code } = await at.sdk.execWorkspace(id, { command: "perl -e '$x = q(x) x 900_000_000; print 1'" });
       expect(exit_code).not.toBe(0);
       expect(await sh(at, id, "echo fine")).toBe("fine");

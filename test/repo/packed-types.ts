@@ -27,6 +27,7 @@ const OPTIONS: ts.CompilerOptions = {
 export class PackedTypes implements AsyncDisposable {
   readonly #packed: PackedPackage;
   readonly #folder: string;
+  readonly #sources = new Map<string, ts.SourceFile>();
 
   private constructor(packed: PackedPackage, folder: string) {
     this.#packed = packed;
@@ -61,6 +62,14 @@ export class PackedTypes implements AsyncDisposable {
     const names = Object.keys(files).map((name) => join(this.#folder, name));
     const host = ts.createCompilerHost(OPTIONS);
     host.getCurrentDirectory = () => this.#folder;
+    // What was read for one program is there for the next.
+    const read = host.getSourceFile.bind(host);
+    host.getSourceFile = (name, ...rest) => {
+      if (!name.includes("/node_modules/")) return read(name, ...rest);
+      const source = this.#sources.get(name) ?? read(name, ...rest);
+      if (source) this.#sources.set(name, source);
+      return source;
+    };
     const program = ts.createProgram(names, OPTIONS, host);
     return new OpenProgram(program, this.#folder);
   }

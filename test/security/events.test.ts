@@ -1,13 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ClocheEvent } from "../../src/model/event.ts";
 import { type Installation, withInstallation } from "../helpers/installation.ts";
 import { killDaemon } from "../helpers/running-daemon.ts";
-
-// Each starts daemons and sandboxes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const SECRET = "tok-5f0c1e9b7a-never";
 /** A name of a file is chosen in a sandbox, and may be any part of a secret that is not all of it. */

@@ -66,7 +66,7 @@ describeWalls("G-08 the guest program", "g08", (box) => {
 
   it("G-08 outlives every command that fills the memory, in whatever way", async () => {
     const { sdk } = box.at;
-    const { workspace_id: id } = await sdk.createWorkspace({ ...box.wall, mem_mib: 512 });
+    const { workspace_id: id } = await sdk.createWorkspace({ ...box.wall, mem_mib: 512, vcpu_count: 1 });
     // Their logs are in the guest program's memory, which makes it the larger victim.
     for (const name of ["one", "two", "three", "four"])
       await sdk.startService(id, name, { command: "head -c 2M /dev/zero; head -c 2M /dev/zero >&2; exec sleep 600" });

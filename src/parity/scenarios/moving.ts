@@ -12,7 +12,8 @@ const SECRETS = [{ name: "TOKEN", value: "tok-moved-0123456789" }];
 
 /** A workspace that has been changed, saved and changed again in one place, and what it becomes in another. */
 async function move(at: ParityContext, from: Place, to: Place): Promise<void> {
-  const id = await at.create({ ...from, name: "traveller", labels: { team: "a" }, secrets: SECRETS, mem_mib: 512 });
+  const limits = { mem_mib: 512, vcpu_count: 1 };
+  const id = await at.create({ ...from, name: "traveller", labels: { team: "a" }, secrets: SECRETS, ...limits });
   await at.out(id, "echo first > first");
   await at.client.createSnapshot(id, "one");
   await at.client.resetWorkspace(id, { snapshot: "one" });
@@ -21,8 +22,8 @@ async function move(at: ParityContext, from: Place, to: Place): Promise<void> {
   const moved = await at.client.createWorkspace({ from_workspace: id, ...to });
   at.keep(moved.workspace_id);
   assert.deepEqual(
-    [moved.backend, moved.environment, moved.name, moved.labels, moved.mem_mib],
-    [to.backend, to.environment, "traveller", { team: "a" }, 512],
+    [moved.backend, moved.environment, moved.name, moved.labels, moved.mem_mib, moved.vcpu_count],
+    [to.backend, to.environment, "traveller", { team: "a" }, 512, 1],
   );
   assert.equal(await at.out(moved.workspace_id, DESCRIBE), files);
   assert.equal((await at.client.diffWorkspace(moved.workspace_id)).patch, diff.patch);
