@@ -10,6 +10,7 @@ import { measureExec } from "./rows/exec.mjs";
 import { measureFiles } from "./rows/files.mjs";
 import { measureForks } from "./rows/forks.mjs";
 import { measureIdle } from "./rows/idle.mjs";
+import { measureImport } from "./rows/import.mjs";
 import { measureMcp } from "./rows/mcp.mjs";
 import { measureProject } from "./rows/project.mjs";
 import { measureShell } from "./rows/shell.mjs";
@@ -39,6 +40,7 @@ const TABLE = /** @satisfies {Record<string, Measurement>} */ ({
   crowd: { measure: measureCrowd, seconds: 45, beside: ["docker"] },
   work: { measure: measureWork, seconds: 45 },
   project: { measure: measureProject, seconds: 15 },
+  import: { measure: measureImport, seconds: 30 },
   snapshot: { measure: measureSnapshot, seconds: 25 },
   busy: { measure: measureBusy, seconds: 40 },
   diff: { measure: measureDiff, seconds: 15 },

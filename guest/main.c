@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/complain.h"
+#include "host_programs/copy_files.h"
 #include "host_programs/gate_keeper.h"
 #include "host_programs/mapped.h"
 #include "host_programs/send_tree.h"
@@ -37,6 +38,7 @@ static const struct role {
     {"cover", cover_main},
     {"copy-layer", copy_layer_main},
     {"copy-content", copy_content_main},
+    {"copy-files", copy_files_main},
     {"remove", remove_tree_main},
     {"layer-pack", layer_pack_main},
     {"layer-unpack", layer_unpack_main},

@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { isExactly } from "../base/exact-path.ts";
 import { guestProgram } from "../walls/guest-program.ts";
-import { joined, toFs, type BytePath } from "./byte-path.ts";
+import { joined, shown, toBytePath, toFs, type BytePath } from "./byte-path.ts";
+import { copyFiles } from "./copy-files.ts";
 import { digestOf, isFresh, type FreshFile } from "./fresh-files.ts";
 import type { HoleWriter } from "./hole-writer.ts";
 import { checkAborted, type JobControl } from "./job-control.ts";
@@ -17,24 +18,53 @@ const BLOCK_BYTES = 512;
 /** The first name in the tree of each file that has several, by what it is in the source. */
 type FirstNames = Map<string, BytePath>;
 
+/** With fewer files, other programs cost more than they save. */
+const MANY_FILES = 200;
+
 /** Copies every scanned file. Throws `SourceChanged` when one is not what the scan saw. Returns those that were still fresh. */
-export function copyScan(scan: Scan, tree: TreeWriter, control: JobControl): FreshFile[] {
-  const fresh: FreshFile[] = [];
+export async function copyScan(scan: Scan, tree: TreeWriter, control: JobControl): Promise<FreshFile[]> {
   const total = scan.entries.count;
-  const firstNames: FirstNames = new Map();
+  const files: ScannedEntry[] = [];
   let done = 0;
+  const goOn = (count: number) => {
+    done += count;
+    checkAborted(control);
+    if (done % 1000 < count) control.progress(`Importing ${total} files`, done / total);
+  };
+  control.progress(`Importing ${total} files`, 0);
   for (const entry of scan.entries) {
     checkAborted(control);
-    if (done % 1000 === 0) control.progress(`Importing ${total} files`, done / total);
-    done += 1;
     const source = joined(scan.root, entry.path);
-    if (entry.kind === "directory") tree.folder(entry.path, entry.mode, mtimeNs(source));
-    else if (entry.kind === "symlink") copyLink(source, entry, tree);
-    else if (copyFile(source, entry, tree, firstNames)) {
-      fresh.push({ path: entry.path, sha256: digestOf(joined(tree.root, entry.path)) });
-    }
+    if (entry.kind === "file") files.push(entry);
+    else if (entry.kind === "directory") tree.folder(entry.path, entry.mode, mtimeNs(source));
+    else copyLink(source, entry, tree);
+    if (entry.kind !== "file") goOn(1);
   }
-  return fresh;
+  const before = done;
+  const onDone = (count: number) => goOn(before + count - done);
+  // Before the first is read: what is fresh when it is read was so then.
+  const readMs = Date.now();
+  const rest = mayUseCopiers(scan, files) ? await copyFiles(files, { root: scan.root, tree, control, onDone }) : files;
+  const here = new Set(rest);
+  const there = files.filter((entry) => !here.has(entry) && isFresh(entry.ctimeMs, readMs) && !isSparse(tree, entry));
+  const fresh = [...there, ...copyHere(rest, { scan, tree, goOn })];
+  return fresh.map(({ path }) => ({ path, sha256: digestOf(joined(tree.root, path)) }));
+}
+
+/** A program is given paths as text. */
+const mayUseCopiers = ({ root }: Scan, files: readonly ScannedEntry[]): boolean =>
+  files.length >= MANY_FILES && toBytePath(shown(root)) === root;
+
+/** Copies files one by one; gives those that were still fresh. */
+function copyHere(
+  files: readonly ScannedEntry[],
+  { scan, tree, goOn }: { scan: Scan; tree: TreeWriter; goOn: (count: number) => void },
+): ScannedEntry[] {
+  const firstNames: FirstNames = new Map();
+  return files.filter((entry) => {
+    goOn(1);
+    return copyFile(joined(scan.root, entry.path), entry, tree, firstNames);
+  });
 }
 
 /** The scan keeps times less exactly than they are copied. */
@@ -91,6 +121,10 @@ function copyInto(from: number, entry: ScannedEntry, stat: fs.Stats, tree: TreeW
   }
   tree.closeFile(to, entry.mode, fs.fstatSync(from, { bigint: true }).mtimeNs);
 }
+
+/** Nobody reads all of a hole to see whether it has changed. */
+const isSparse = (tree: TreeWriter, { path }: ScannedEntry): boolean =>
+  hasHoles(fs.lstatSync(toFs(joined(tree.root, path))));
 
 const hasHoles = ({ size, blocks }: fs.Stats): boolean => blocks * BLOCK_BYTES + buffer.length < size;
 

@@ -85,7 +85,7 @@ async function importSingle(request: ImportRequest, control: JobControl): Promis
       fs.closeSync(fd);
     }
   }
-  const build = (tree: TreeWriter) => Promise.resolve(copyScan(scan, tree, control));
+  const build = (tree: TreeWriter) => copyScan(scan, tree, control);
   const built = await findOrBuild(
     request,
     control,
@@ -106,7 +106,7 @@ async function importDirectory(request: ImportRequest, control: JobControl): Pro
     control,
     { key: seedKey(scan, request.owner), head, root, ignoring },
     async (tree, folder) => {
-      const fresh = copyScan(scan, tree, control);
+      const fresh = await copyScan(scan, tree, control);
       for (const [index, repository] of scan.repositories.entries()) {
         const scratch = join(folder, `objects-${index}`);
         await writeGitFolder(repository, tree, scratch, control);

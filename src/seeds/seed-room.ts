@@ -30,11 +30,9 @@ export class SeedRoom {
     const full = bavail * bsize < bytes + Math.min((blocks * bsize) / KEPT_PART, KEPT_BYTES);
     // Some file systems make names as they need them, and have no number of them.
     const crowded = files > 0 && ffree < Math.min(files / KEPT_PART, KEPT_NAMES);
-    if (full || crowded) {
-      throw failure(
-        "DISK_FULL",
-        "Cannot import the seed: no space is left where the cache is, but for the part that stays free",
-      );
-    }
+    if (full || crowded) throw noRoomLeft();
   }
 }
+
+export const noRoomLeft = (): Error =>
+  failure("DISK_FULL", "Cannot import the seed: no space is left where the cache is, but for the part that stays free");

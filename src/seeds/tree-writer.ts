@@ -26,6 +26,16 @@ export class TreeWriter {
     this.#foreign = process.getuid?.() !== owner.uid || process.getgid?.() !== owner.gid;
   }
 
+  /** How a program that writes into the tree is told whose it is; nothing where it is this user's. */
+  get ownerArguments(): string[] {
+    return this.#foreign ? ["--owner", `${this.#owner.uid}:${this.#owner.gid}`] : [];
+  }
+
+  /** To be called for each file that such a program writes. */
+  noteWritten(path: BytePath): void {
+    if (path === IGNORE_FILE || path.endsWith(`/${IGNORE_FILE}`)) this.ignoreFiles.add(path);
+  }
+
   /** Its mode and time are set by `finish`, since a read-only folder could not be filled. */
   folder(path: BytePath, mode: number, mtimeNs?: bigint): void {
     this.room.take(ROOM_OF_A_NAME);
@@ -86,7 +96,7 @@ export class TreeWriter {
 
   #noteName(path: BytePath): void {
     this.room.take(ROOM_OF_A_NAME);
-    if (path === IGNORE_FILE || path.endsWith(`/${IGNORE_FILE}`)) this.ignoreFiles.add(path);
+    this.noteWritten(path);
   }
 
   link(path: BytePath, target: BytePath, mtimeNs: bigint | undefined): void {
