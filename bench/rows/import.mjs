@@ -27,6 +27,7 @@ export async function measureImport({ installation: { cloche, directory }, secon
     cases: {
       ours: async () => {
         appendFileSync(join(project, "src/index.ts"), "// another state\n");
+        await settle();
         const start = performance.now();
         const { workspace_id } = await cloche.createWorkspace({
           environment: "host",
@@ -39,6 +40,7 @@ export async function measureImport({ installation: { cloche, directory }, secon
       },
       tar: async () => {
         mkdirSync(target);
+        await settle();
         const elapsed = await timeToEnd(["sh", "-c", `tar -C "${project}" -cf - . | tar -C "${target}" -xf -`]);
         rmSync(target, { recursive: true });
         return elapsed;
@@ -57,6 +59,9 @@ export async function measureImport({ installation: { cloche, directory }, secon
     }),
   ];
 }
+
+/** What the one before has written goes to the disk first: the next must not wait for that. */
+const settle = () => timeCommand(["sync"]);
 
 /** @param {string} project */
 async function writeProject(project) {

@@ -105,13 +105,13 @@ async function copyPart(
   const closed = new Promise<number | null>((end) => copier.once("close", end));
   copier.stdin.on("error", () => undefined); // one that has ended takes no more; what it said tells why
   Readable.from(records(part.files)).pipe(copier.stdin);
-  let problem: unknown;
+  let problem: Error | undefined;
   for await (const line of createInterface({ input: copier.stdout })) {
     const [, word = "", errno = "0", number = ""] = /^(\w+)(?: (\d+))?? (\d+)$/.exec(line) ?? [];
     try {
       hear(word, Number(number), Number(errno));
     } catch (error) {
-      problem ??= error;
+      problem ??= error as Error;
     }
   }
   const code = await closed;
