@@ -53,10 +53,14 @@ describe("manifestFiles()", () => {
     ["env: {PORT: 8080}", 'line 2: "env.PORT" must be a string'],
     [
       "egress:\n  routes:\n    - host: a.example.com\n      matches: [{paths: [{type: regex, value: '('}]}]",
-      "does not compile",
+      'line 5: in "egress", "routes.0.matches.0" has a pattern that does not compile',
     ],
     ["git:\n  repos:\n    app:\n      url: ftp://x/y", 'line 5: "git.repos.app.url" is not valid'],
     ["git:\n  repos:\n    app: {secret: x}", 'unknown key "secret" in "git.repos.app"; allowed are url, host_key'],
+    [
+      "egress:\n  routes:\n    - host: a.example.com\n      auth:\n        scheme: Bearer\n        tokenref: X",
+      'line 7: unknown key "tokenref" in "egress.routes.0.auth"; allowed are scheme, token_ref',
+    ],
     ["limits: {memory: 1}", 'unknown key "memory" in "limits"; allowed are vcpu_count, mem_mib'],
     ["agent_provider: {auth_token: X}", '"agent_provider.template" is missing'],
     ["extends: [dev, 'No Name']", '"No Name" is no name'],

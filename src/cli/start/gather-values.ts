@@ -3,6 +3,7 @@ import { Writable } from "node:stream";
 import type { WantedValues } from "../../model/bottle-plan.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { CliIo } from "../io.ts";
+import { escapeName } from "../output/escape.ts";
 import { canAsk } from "../terminal/confirm.ts";
 
 /** What a launch takes from where the user stands. Never printed, never in an argument. */
@@ -25,25 +26,28 @@ export async function gatherValues(io: CliIo, { variables, questions }: WantedVa
       hint: `Start it from a terminal, or have the bottle take it from a variable: ${first.name}: \${${first.name}}`,
     });
   }
-  const answers: [string, string][] = [];
-  for (const { name, text } of questions) answers.push([name, await askHidden(io, `${text}: `)]);
-  return { variables: Object.fromEntries(taken), answers: Object.fromEntries(answers) };
+  return { variables: Object.fromEntries(taken), answers: first ? await askHidden(io, questions) : {} };
 }
 
-/** What is typed is not shown. */
-async function askHidden({ stdin, stderr }: CliIo, question: string): Promise<string> {
-  stderr.write(question);
-  const lines = createInterface({
-    input: stdin,
-    output: new Writable({ write: (_chunk, _encoding, done) => done() }),
-    terminal: true,
-    historySize: 0,
-  });
+/** What is typed is not shown. One reader asks all, so that nothing typed ahead is lost. */
+async function askHidden(
+  { stdin, stderr }: CliIo,
+  questions: WantedValues["questions"],
+): Promise<Readonly<Record<string, string>>> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
+  const lines = reader[Symbol.asyncIterator]();
+  const answers: [string, string][] = [];
   try {
-    for await (const line of lines) return line;
+    for (const { name, text } of questions) {
+      stderr.write(`${escapeName(text)}: `);
+      const line = await lines.next();
+      stderr.write("\n");
+      if (line.done === true) throw failure("CANCELLED", `Nothing was answered for ${name}`);
+      answers.push([name, line.value]);
+    }
   } finally {
-    lines.close();
-    stderr.write("\n");
+    reader.close();
   }
-  throw failure("CANCELLED", "Nothing was answered");
+  return Object.fromEntries(answers);
 }

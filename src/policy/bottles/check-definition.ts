@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AgentDefinition } from "../../model/agent-definition.ts";
 import { Bottle } from "../../model/bottle.ts";
 import { describeIssue } from "../../model/describe-issue.ts";
+import { issuePath } from "../../model/issue-path.ts";
 import { parseEgress } from "../egress/parse-egress.ts";
 
 /** As it comes in an object: what a file has as its body is a key. */
@@ -20,7 +21,9 @@ export function checkBottle(value: unknown): Checked<Bottle> {
   const checked = check(Bottle, value);
   if ("problem" in checked || !checked.definition.egress) return checked;
   const compiled = parseEgress(checked.definition.egress);
-  return "problem" in compiled ? { path: ["egress", "routes"], problem: `in "egress", ${compiled.problem}` } : checked;
+  return "problem" in compiled
+    ? { path: ["egress", ...compiled.path], problem: `in "egress", ${compiled.problem}` }
+    : checked;
 }
 
 export const checkAgent = (value: unknown): Checked<AgentDefinition> => check(AgentDefinition, value);
@@ -29,7 +32,5 @@ export const checkAgentObject = (value: unknown): Checked<AgentObject> => check(
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.infer<Schema>> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return { definition: parsed.data };
-  const [issue] = parsed.error.issues;
-  const key = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
-  return { path: [...(issue?.path ?? []), ...key], problem: describeIssue(schema, value, parsed.error) };
+  return { path: issuePath(parsed.error.issues[0]), problem: describeIssue(schema, value, parsed.error) };
 }

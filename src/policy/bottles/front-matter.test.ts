@@ -9,16 +9,15 @@ const parsed = (text: string): FrontMatter => {
 
 describe("parseFrontMatter()", () => {
   it("gives the YAML, the body, and the line of each key", () => {
-    const { value, body, lineOf } = parsed(
-      "---\nenv:\n  A: b\negress:\n  routes:\n    - host: x\n    - hots: y\n---\nText.\n---\nmore\n",
-    );
+    const file = parsed("---\nenv:\n  A: b\negress:\n  routes:\n    - host: x\n    - hots: y\n---\nText.\n---\nmore\n");
+    const { value, body } = file;
     expect(value).toEqual({ env: { A: "b" }, egress: { routes: [{ host: "x" }, { hots: "y" }] } });
     expect(body).toBe("Text.\n---\nmore\n");
-    expect(lineOf(["env"])).toBe(2);
-    expect(lineOf(["env", "A"])).toBe(3);
-    expect(lineOf(["egress", "routes", 1, "hots"])).toBe(7);
-    expect(lineOf(["egress", "routes", 1, "host"])).toBe(7);
-    expect(lineOf(["nothing"])).toBe(2);
+    expect(file.lineOf(["env"])).toBe(2);
+    expect(file.lineOf(["env", "A"])).toBe(3);
+    expect(file.lineOf(["egress", "routes", 1, "hots"])).toBe(7);
+    expect(file.lineOf(["egress", "routes", 1, "host"])).toBe(7);
+    expect(file.lineOf(["nothing"])).toBe(2);
   });
 
   it.each([
