@@ -12,6 +12,8 @@ export type {
   SourcedField,
   WantedValues,
 } from "./model/bottle-plan.ts";
+export type { Egress, EgressInput } from "./model/egress.ts";
+export type * from "./model/egress-seen.ts";
 export type * from "./model/environment.ts";
 export { EVENT_KINDS, isEventKind } from "./model/event.ts";
 export type { ClocheEvent, EventHead, EventKind, EventOf, EventPayloads } from "./model/event.ts";
@@ -26,6 +28,7 @@ export type {
 } from "./model/exec.ts";
 export type * from "./model/files.ts";
 export type * from "./model/health.ts";
+export type { ModelUsage, ModelUsageTotal } from "./model/model-usage.ts";
 export type { ArtifactType, ExecutionMode, NetworkPolicy, WorkspaceState } from "./model/names.ts";
 export type * from "./model/prepared.ts";
 export type * from "./model/provider.ts";

@@ -29,3 +29,7 @@ it("every tool passes on every argument that it offers", async () => {
     expect([...read], tool.name).toEqual(expect.arrayContaining(passedOn));
   }
 });
+
+it("G-57 no tool takes an egress policy, which names files and commands of the host", () => {
+  for (const tool of Object.values(TOOLS)) expect(Object.keys(tool.input.shape).join(" ")).not.toMatch(/egress/);
+});

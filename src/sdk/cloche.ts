@@ -32,10 +32,10 @@ import {
   manifestHere,
   onThisHost,
   policyFrom,
+  policyInput,
   resolveEnvironment,
   resolveHostPath,
   runHere,
-  tokensFor,
 } from "./on-this-host.ts";
 import type {
   AttachShellOptions,
@@ -176,10 +176,9 @@ export class Cloche implements AsyncDisposable {
 
   /** Gives a workspace with a way out another policy, or its tokens anew; requests under way go on. */
   async setEgress(workspaceId: string, egress: EgressInput, options: SetEgressOptions = {}): Promise<EgressSet> {
-    const egress_tokens = tokensFor(egress, this.#env, options.egress_tokens);
     return await this.#ask(
       "setEgress",
-      { workspace_id: workspaceId, egress: policyFrom(egress), egress_tokens },
+      { workspace_id: workspaceId, ...policyInput(egress, this.#env, options) },
       options,
     );
   }

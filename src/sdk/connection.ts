@@ -52,6 +52,11 @@ export class DaemonConnection {
     this.#streams = new SocketAgent(socket, { keepAlive: true });
   }
 
+  /** Of whoever uses this client. */
+  get env(): DaemonStart["env"] {
+    return this.#start.env;
+  }
+
   async call<Name extends CallName>(
     operation: Name,
     input: OperationInput<Name>,

@@ -47,14 +47,14 @@ export function policyFrom(egress: EgressInput, folder = process.cwd()): EgressI
   return Array.isArray(routes) ? { ...egress, routes: routes.map(ofRoute) } : egress;
 }
 
-/** The variables that a policy takes tokens from, as far as they are set; what was given goes before. */
-export function tokensFor(
+/** A policy with the variables that it takes tokens from, as far as they are set; what was given goes before. */
+export function policyInput(
   egress: EgressInput,
   env: Readonly<Record<string, string | undefined>>,
-  given: Readonly<Record<string, string>> = {},
-): Record<string, string> {
+  { egress_tokens: given }: Pick<CreateInput, "egress_tokens">,
+): { egress: EgressInput; egress_tokens: Record<string, string> } {
   const set = tokenRefs(egress).flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
-  return { ...Object.fromEntries(set), ...given };
+  return { egress: policyFrom(egress), egress_tokens: { ...Object.fromEntries(set), ...given } };
 }
 
 /** Adds what only this side knows: its environment, and the folder that relative paths start from. */
@@ -65,10 +65,7 @@ export function onThisHost(input: CreateInput, env: Readonly<Record<string, stri
     oci_runtime: input.oci_runtime ?? (env["CLOCHE_OCI_RUNTIME"] || undefined),
     environment: input.environment && resolveEnvironment(input.environment),
     seed_path: input.seed_path && resolveHostPath(input.seed_path),
-    ...(input.egress && {
-      egress: policyFrom(input.egress),
-      egress_tokens: tokensFor(input.egress, env, input.egress_tokens),
-    }),
+    ...(input.egress && policyInput(input.egress, env, input)),
     secrets: input.secrets?.map((secret) =>
       "file_path" in secret ? { ...secret, file_path: resolveHostPath(secret.file_path) } : secret,
     ),

@@ -4,12 +4,14 @@ import type { Command, CommandSignalled, CommandStarted, ExecEvent, ExecResult, 
 import type { Diff, Exported, PatchApplied, SyncPushed } from "../model/files.ts";
 import type { ShellList } from "../model/shell.ts";
 import type { SnapshotMade, WorkspaceReset } from "../model/snapshot.ts";
+import type { EgressInput } from "../model/egress.ts";
+import type { EgressLearned, EgressSet } from "../model/egress-seen.ts";
 import type { Summary } from "../model/summary.ts";
 import type { DeletedWorkspace, Workspace } from "../model/workspace.ts";
 import { openCommandStream } from "./command-stream.ts";
 import type { DaemonConnection } from "./connection.ts";
 import { followExec, toExecEvents } from "./exec-events.ts";
-import { resolveHostPath } from "./on-this-host.ts";
+import { policyInput, resolveHostPath } from "./on-this-host.ts";
 import type {
   CallOptions,
   CommandStream,
@@ -31,6 +33,7 @@ import type {
   StreamOptions,
   SyncOptions,
   UpdateOptions,
+  SetEgressOptions,
 } from "./options.ts";
 import { ServiceHandle, WorkspaceServices } from "./service-handle.ts";
 import { ShellHandle } from "./shell-handle.ts";
@@ -219,6 +222,16 @@ export class WorkspaceHandle implements AsyncDisposable {
   /** What happened since it was created or last reset. */
   async summary(options: CallOptions = {}): Promise<Summary> {
     return await this.#calls.ask("summarizeWorkspace", {}, options);
+  }
+
+  /** What it has sent, and the smallest policy that covers it. */
+  async learnEgress(options: CallOptions = {}): Promise<EgressLearned> {
+    return await this.#calls.ask("learnEgress", {}, options);
+  }
+
+  /** Another policy for what may leave, or its tokens anew. */
+  async setEgress(egress: EgressInput, options: SetEgressOptions = {}): Promise<EgressSet> {
+    return await this.#calls.ask("setEgress", policyInput(egress, this.#calls.connection.env, options), options);
   }
 
   /** Ends all that runs in it; `/workspace` stays. */

@@ -43,6 +43,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
       "--oci-runtime",
       "--network-policy",
       "--allow-host",
+      "--egress-policy",
       "--timeout-seconds",
       "--seed-path",
       ...SEED_INCLUDES,

@@ -1,3 +1,4 @@
+import type { EgressInput } from "../../model/egress.ts";
 import { defineCommand } from "../command.ts";
 import { runSession } from "../terminal/command-session.ts";
 import {
@@ -16,6 +17,7 @@ import {
   VCPU_COUNT,
 } from "../arguments/common-options.ts";
 import { SEED_INCLUDE_OPTIONS, seedIncludeInput } from "../arguments/include-options.ts";
+import { EGRESS_POLICY, withPolicyFile } from "../arguments/policy-file.ts";
 import { noteSeed } from "../results/left-out-notes.ts";
 
 /** `host` and names with a colon, such as debian:12: no program that people run is called so. */
@@ -32,6 +34,7 @@ export const command = defineCommand({
     "oci-runtime": OCI_RUNTIME,
     "network-policy": NETWORK_POLICY,
     "allow-host": ALLOW_HOST,
+    "egress-policy": EGRESS_POLICY,
     "timeout-seconds": TIMEOUT_SECONDS,
     "seed-path": SEED_PATH,
     ...SEED_INCLUDE_OPTIONS,
@@ -49,6 +52,7 @@ export const command = defineCommand({
     "cloche run --seed-path . --include node_modules --timeout-seconds 120 npm test",
     "cloche run debian:12 -it bash",
     "cloche run --network-policy egress --allow-host example.com curl https://example.com/",
+    "cloche run --egress-policy ./egress.yaml curl https://api.example.com/v1/items",
   ],
   async run(context) {
     const { values } = context;
@@ -61,21 +65,28 @@ export const command = defineCommand({
       env: values.env,
       timeoutSeconds: values["timeout-seconds"],
       open: async (request) => {
-        const stream = await client.openRun({
-          ...request,
-          ...include,
-          environment: context.optionalArgument("ENVIRONMENT"),
-          backend: values.backend,
-          oci_runtime: values["oci-runtime"],
-          network_policy: values["network-policy"],
-          allow_hosts: values["allow-host"].length > 0 ? values["allow-host"] : undefined,
-          seed_path: values["seed-path"],
-          vcpu_count: values["vcpu-count"],
-          mem_mib: values["mem-mib"],
-          cwd: values.cwd,
-          command: [...context.command],
-          onProgress: context.onProgress,
-        });
+        const run = (egress?: EgressInput) =>
+          client.openRun({
+            ...request,
+            egress,
+            ...include,
+            environment: context.optionalArgument("ENVIRONMENT"),
+            backend: values.backend,
+            oci_runtime: values["oci-runtime"],
+            network_policy: values["network-policy"],
+            allow_hosts: values["allow-host"].length > 0 ? values["allow-host"] : undefined,
+            seed_path: values["seed-path"],
+            vcpu_count: values["vcpu-count"],
+            mem_mib: values["mem-mib"],
+            cwd: values.cwd,
+            command: [...context.command],
+            onProgress: context.onProgress,
+          });
+        const file = values["egress-policy"];
+        const stream =
+          file === undefined
+            ? await run()
+            : await withPolicyFile(context.io, { file, words: this.words, flag: "--egress-policy" }, run);
         noteSeed(context, stream.workspace_seed);
         return stream;
       },

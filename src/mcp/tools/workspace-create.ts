@@ -20,6 +20,9 @@ export const tool = defineTool({
   description: "Create a disposable, isolated workspace to work in.",
   input: INPUTS.createWorkspace
     .omit({
+      // SECURITY: a policy names files and commands of the host: an agent has no part in it (G-57)
+      egress: true,
+      egress_tokens: true,
       grace_seconds: true,
       keep: true,
       oci_runtime: true,
