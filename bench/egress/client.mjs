@@ -1,6 +1,6 @@
 /**
  * Sends requests through a proxy, on a number of connections that stay open, and prints what it took as JSON. Its argument is JSON:
- * `{ proxy: port, ca, host, connections, requests, size, path }`. Without a proxy it goes to `direct` itself.
+ * `{ proxy: port, ca, host, connections, requests, size, path, repeat }`. Without a proxy it goes to `direct` itself; `repeat` sends the body so many times in one request.
  */
 import { Buffer } from "node:buffer";
 import { request } from "node:http";
@@ -9,7 +9,7 @@ import { performance } from "node:perf_hooks";
 import process from "node:process";
 import { connect } from "node:tls";
 
-const { proxy, direct, ca, host, connections, requests, size, path } = JSON.parse(process.argv[2] ?? "{}");
+const { proxy, direct, ca, host, connections, requests, size, path, repeat = 1 } = JSON.parse(process.argv[2] ?? "{}");
 /** Text as agents send it. */
 const words = "The quick brown fox reads a file, edits it, runs the tests and says what it saw. ";
 const body = Buffer.from(
@@ -39,6 +39,13 @@ const times = [];
 const firsts = [];
 let left = requests;
 
+/** As fast as it is taken. @param {import("node:http").ClientRequest} own @param {number} more */
+function send(own, more) {
+  if (more === 1) return void own.end(body);
+  if (own.write(body)) send(own, more - 1);
+  else own.once("drain", () => send(own, more - 1));
+}
+
 async function one() {
   const socket = connect({ socket: await tunnel(), servername: host, ca: [ca] });
   await new Promise((done, fail) => socket.once("secureConnect", done).once("error", fail));
@@ -50,7 +57,12 @@ async function one() {
         createConnection: () => socket,
         method: "POST",
         path,
-        headers: { host, connection: "keep-alive", "content-type": "application/json", "content-length": body.length },
+        headers: {
+          host,
+          connection: "keep-alive",
+          "content-type": "application/json",
+          "content-length": repeat * body.length,
+        },
       });
       own.once("error", fail);
       own.once("response", (response) => {
@@ -59,7 +71,7 @@ async function one() {
         response.resume();
         response.once("end", () => done(undefined));
       });
-      own.end(body);
+      send(own, repeat);
     });
     times.push(performance.now() - start);
   }

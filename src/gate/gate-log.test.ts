@@ -4,6 +4,16 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openGateLog } from "./gate-log.ts";
 
+it("G-54 goes on without a log when the disk is full", () => {
+  const fd = openSync("/dev/full", "w");
+  try {
+    const log = openGateLog(fd);
+    expect(() => log.warn("nobody reads this")).not.toThrow();
+  } finally {
+    closeSync(fd);
+  }
+});
+
 it("G-28 keeps the last of what was logged, and no more than a MiB, however much that is", () => {
   const folder = mkdtempSync(join(tmpdir(), "cloche-gate-log-"));
   const file = join(folder, "gate.log");

@@ -14,7 +14,7 @@ export function openGateLog(fd: number): Log {
       if (fstatSync(fd).size > MAX_LOG_BYTES) ftruncateSync(fd);
       writeSync(fd, line);
     } catch {
-      // A full disk stops the log, not the gate.
+      // SECURITY: a full disk stops the log, not the gate (G-54)
     }
   });
 }

@@ -15,6 +15,7 @@ import { type AddressInfo, type Server, type Socket, connect, createServer } fro
 import { type TLSSocket, connect as connectTls } from "node:tls";
 import { silentLog } from "../../src/base/log.ts";
 import { EgressGate } from "../../src/gate/egress/egress-gate.ts";
+import { PATIENCE, type Patience } from "../../src/gate/egress/patience.ts";
 import { Authority, newAuthority } from "../../src/gate/tls/authority.ts";
 import type { EgressOrder, GateRoute } from "../../src/model/egress-order.ts";
 import type { EgressEvent } from "../../src/model/gate-control.ts";
@@ -154,14 +155,15 @@ export class TestProxy implements AsyncDisposable {
   readonly #server: Server;
   port = 0;
 
-  constructor(order?: Partial<EgressOrder>) {
+  constructor(order?: Partial<EgressOrder>, patience: Partial<Patience> = {}) {
     const take = () => {
       const next = this.gate.events.after(0, 100);
       if (!next) return;
       this.events.push(...next.events);
       this.gate.events.heard(next.through);
     };
-    this.gate = new EgressGate(silentLog, undefined, { onEvent: () => setImmediate(take), onWant: () => undefined });
+    const told = { onEvent: () => setImmediate(take), onWant: () => undefined };
+    this.gate = new EgressGate(silentLog, undefined, told, { ...PATIENCE, ...patience });
     if (order) this.obey(order);
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       socket.on("error", () => socket.destroy());

@@ -98,7 +98,7 @@ function zstd(): Transform {
 
 const BOMB = "it grows beyond all measure when it is unpacked";
 
-/** SECURITY: a small body cannot keep the gate busy with what it unpacks to (G-28) */
+/** SECURITY: a small body cannot keep the gate busy with what it unpacks to (G-28, G-51) */
 function bombGuard(decoder: Transform): Transform {
   let out = 0;
   let taken = 0;

@@ -1,6 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import type { Authority } from "../tls/authority.ts";
 import type { EgressEvents } from "./egress-events.ts";
+import type { Patience } from "./patience.ts";
 import type { PolicyInForce } from "./policy-in-force.ts";
 import type { Upstreams } from "./upstreams.ts";
 
@@ -13,5 +14,6 @@ export interface EgressContext {
   readonly events: EgressEvents;
   /** An upstream did not take a credential, or there is none. */
   readonly want: (names: readonly string[]) => void;
+  readonly patience: Patience;
   readonly log: Log;
 }

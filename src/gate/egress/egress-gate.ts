@@ -5,6 +5,7 @@ import { Authority, type AuthorityKeys, newAuthority } from "../tls/authority.ts
 import type { Relayed } from "../relay-connection.ts";
 import { EgressEvents } from "./egress-events.ts";
 import { Names } from "./names.ts";
+import { PATIENCE, type Patience } from "./patience.ts";
 import { PolicyInForce } from "./policy-in-force.ts";
 import { ProxyDoor } from "./proxy-door.ts";
 import { Upstreams } from "./upstreams.ts";
@@ -25,7 +26,12 @@ export class EgressGate {
   #wants: readonly string[] = [];
 
   /** `keys` are those of a gate before this one, so that what the sandbox trusts stays. */
-  constructor(log: Log, keys: AuthorityKeys | undefined, told: { onEvent: () => void; onWant: () => void }) {
+  constructor(
+    log: Log,
+    keys: AuthorityKeys | undefined,
+    told: { onEvent: () => void; onWant: () => void },
+    patience: Patience = PATIENCE,
+  ) {
     this.#keys = keys ?? newAuthority(SUBJECT);
     this.#authority = new Authority(SUBJECT, this.#keys);
     this.#onWant = told.onWant;
@@ -34,7 +40,8 @@ export class EgressGate {
     this.#door = new ProxyDoor({
       policy: () => this.#policy,
       authority: () => this.#authority,
-      upstreams: new Upstreams(),
+      upstreams: new Upstreams(patience),
+      patience,
       events: this.events,
       want: (names) => this.#want(names),
       log,

@@ -10,6 +10,7 @@ import { Denied, denialAnswer } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { endToEnd, filterHeaders, headerObject, headerPairs, headerValue } from "./header-list.ts";
 import { carryAnswer } from "./incoming-body.ts";
+import { InjectionFound, headAtFirstByte, injectionWatch, watchBoth } from "./incoming-watch.ts";
 import { BrokenBody, LeakFound, OutgoingBody } from "./outgoing-body.ts";
 import { type ClientRequest, type ClientResponse, type Place, readRequest } from "./request-facts.ts";
 import type { UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
@@ -111,6 +112,8 @@ class Exchange {
       const names = [...new Set((this.#scan?.findings ?? []).filter(isViolation).map(({ rule }) => rule))].join(", ");
       return denied(record, "DLP_BLOCKED", `The body has something in it that must not leave (${names})`);
     }
+    if (error instanceof InjectionFound)
+      return denied(record, "DLP_BLOCKED", `The answer has words in it that are meant for a model (${error.message})`);
     if (error instanceof InsideAddress)
       return denied(record, "EGRESS_DENIED", `The gate does not go there: ${error.message}`);
     if (error instanceof UpstreamFault) {
@@ -196,7 +199,7 @@ class Exchange {
       return !(name === "content-encoding" && !isPlain);
     });
     if (first?.isWhole === true) framed.push("content-length", String(first.bytes.length));
-    const headers = route.credentials.length === 0 ? framed : readable(framed);
+    const headers = isLookedAt(inForce) ? readable(framed) : framed;
     const target = inject(headers, this.#admitted.target, route.credentials);
     record.injected = route.credentials.length > 0;
     if (headerValue(headers, "host") === undefined)
@@ -219,7 +222,7 @@ class Exchange {
     if (answer.status === 401 && route.credentials.some(({ renewable }) => renewable))
       this.#context.want(route.credentials.flatMap(({ renewable, name }) => (renewable ? [name] : [])));
     const isMasked = !echo.isEmpty;
-    const codings = isMasked ? codingsOf(answer.headers) : [];
+    const codings = isLookedAt(inForce) ? codingsOf(answer.headers) : [];
     const decoders = isBodiless(this.#request.method, answer.status) ? [] : decodersFor(codings);
     if (!decoders)
       throw new UpstreamFault(`its answer is packed as "${codings.join(", ").slice(0, 100)}", which was not asked for`);
@@ -228,49 +231,28 @@ class Exchange {
       return decoders.length === 0 || (name !== "content-encoding" && name !== "content-length");
     });
     const headers = isMasked ? headerPairs(kept).flatMap(([name, value]) => [name, echo.text(value)]) : kept;
-    writeHead(
-      this.#response,
-      answer.status,
-      isMasked ? echo.text(answer.statusMessage) : answer.statusMessage,
-      headers,
-    );
-    // Nothing of a long answer waits for its first words.
-    setImmediate(() => {
-      if (!this.#response.writableEnded && record.bytesReceived === 0) flush(this.#response);
-    });
+    const message = isMasked ? echo.text(answer.statusMessage) : answer.statusMessage;
+    const sink = headAtFirstByte(this.#response, () => writeHead(this.#response, answer.status, message, headers));
+    if (!inForce.blocksInjections) {
+      sink.begin();
+      // Nothing of a long answer waits for its first words.
+      setImmediate(() => {
+        if (!this.#response.writableEnded && record.bytesReceived === 0) flush(this.#response);
+      });
+    }
     const mask = isMasked ? echo.stream() : null;
     const meter = usageMeter(this.#admitted.request, answer, decoders.length > 0);
-    const watch = watchBoth(this.#inbound(), meter && ((chunk) => meter.watch(chunk)));
-    record.bytesReceived = await carryAnswer(answer.body, this.#response, { mask, decoders, watch });
+    const watch = watchBoth(injectionWatch(inForce, record), meter && ((chunk) => meter.watch(chunk)));
+    record.bytesReceived = await carryAnswer(answer.body, sink, { mask, decoders, watch });
+    sink.begin();
     const trailers = answer.trailers();
     if (trailers.length > 0) this.#response.addTrailers(headerObject(trailers));
     this.#response.end();
     record.modelUsage = meter && (await meter.usage());
   }
-
-  /** Markers of an injection are told; what comes back is the model's to judge. */
-  #inbound(): ((chunk: Buffer) => void) | null {
-    const { inbound } = this.#admitted.inForce;
-    if (!inbound) return null;
-    const scan = inbound.body({ mode: "find", place: "answer" });
-    let known = 0;
-    return (chunk) => {
-      scan.push(chunk);
-      this.#admitted.record.found(scan.findings.slice(known));
-      known = scan.findings.length;
-    };
-  }
 }
 
-type Watch = ((chunk: Buffer) => void) | null;
-
-function watchBoth(one: Watch, other: Watch): Watch {
-  if (!one || !other) return one ?? other;
-  return (chunk) => {
-    one(chunk);
-    other(chunk);
-  };
-}
+const isLookedAt = ({ echo, inbound }: Admitted["inForce"]): boolean => !echo.isEmpty || inbound !== undefined;
 
 /** SECURITY: what comes back can be looked at for credentials (G-40) */
 function readable(headers: readonly string[]): string[] {

@@ -16,7 +16,7 @@ export interface IncomingBodyOptions {
   /** Takes credentials out; null where none was put in. */
   readonly mask: MaskingStream | null;
   readonly decoders: readonly Transform[];
-  /** Sees each part as it goes on. */
+  /** Sees each part before it goes on; throws to end it. */
   readonly watch: ((chunk: Buffer) => void) | null;
 }
 
@@ -35,8 +35,14 @@ export function carryAnswer(
     const onDrain = () => source.resume();
     const send = (chunk: Buffer): void => {
       if (chunk.length === 0) return;
+      try {
+        watch?.(chunk);
+      } catch (error) {
+        body.destroy();
+        settle(() => fail(error as Error));
+        return;
+      }
       bytes += chunk.length;
-      watch?.(chunk);
       if (sink.write(chunk)) return;
       source.pause();
       sink.once("drain", onDrain);

@@ -1,6 +1,7 @@
 import { type Readable, type Transform, pipeline } from "node:stream";
 import type { BodyScan } from "../../policy/dlp/detector.ts";
 import { isViolation } from "../../policy/dlp/finding.ts";
+import { ChunkReader } from "./chunk-reader.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 
 /** A body of at most this is read whole before anything of it goes out. */
@@ -30,8 +31,7 @@ export class OutgoingBody {
   readonly #source: Readable;
   readonly #options: OutgoingBodyOptions;
   #bytes = 0;
-  #chunks: AsyncIterator<Buffer> | undefined;
-  #pending: Promise<IteratorResult<Buffer>> | undefined;
+  #chunks: ChunkReader | undefined;
 
   constructor(source: Readable, options: OutgoingBodyOptions) {
     this.#source = source;
@@ -53,8 +53,8 @@ export class OutgoingBody {
     for (let size = 0; size <= SMALL;) {
       const next = await this.#next(length === undefined);
       if (next === "stalled") return { bytes: Buffer.concat([...parts, this.#flush()]), isWhole: false };
-      if (next.done === true) return { bytes: Buffer.concat([...parts, this.#end(EMPTY)]), isWhole: true };
-      const part = this.#look(next.value);
+      if (next === "ended") return { bytes: Buffer.concat([...parts, this.#end(EMPTY)]), isWhole: true };
+      const part = this.#look(next);
       parts.push(part);
       size += part.length;
     }
@@ -63,15 +63,16 @@ export class OutgoingBody {
 
   /** The rest of it, as the upstream takes it. */
   async rest(call: UpstreamCall): Promise<void> {
-    for (;;) {
-      const next = await this.#next(true);
+    for (let mayHold = true; ;) {
+      const next = await this.#next(mayHold);
+      mayHold = next !== "stalled";
       if (next === "stalled") {
         const held = this.#flush();
         if (held.length > 0 && !call.write(held)) await call.drained();
         continue;
       }
-      if (next.done === true) return;
-      const part = this.#look(next.value);
+      if (next === "ended") return;
+      const part = this.#look(next);
       if (part.length > 0 && !call.write(part)) await call.drained();
     }
   }
@@ -99,25 +100,22 @@ export class OutgoingBody {
     });
   }
 
-  async #next(mayStall: boolean): Promise<IteratorResult<Buffer> | "stalled"> {
-    this.#chunks ??= this.#iterate();
-    const next = (this.#pending ??= this.#chunks.next());
+  async #next(mayStall: boolean): Promise<Buffer | "stalled" | "ended"> {
+    const chunks = (this.#chunks ??= new ChunkReader(this.#unpacked()));
     try {
-      const result = mayStall ? await orStall(next) : await next;
-      if (result === "stalled") return result;
-      this.#pending = undefined;
-      if (result.done !== true) this.#bytes += result.value.length;
-      return result;
+      const next = await chunks.next(mayStall ? STALL_MS : undefined);
+      if (typeof next !== "string") this.#bytes += next.length;
+      return next;
     } catch (error) {
-      throw error instanceof BrokenBody ? error : new BrokenBody((error as Error).message);
+      throw new BrokenBody((error as Error).message);
     }
   }
 
-  #iterate(): AsyncIterator<Buffer> {
+  #unpacked(): Readable {
     const { decoders } = this.#options;
     const last = decoders.at(-1);
     if (last) pipeline([this.#source, ...decoders] as never, () => undefined); // its error is that of the last stream
-    return (last ?? this.#source)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    return last ?? this.#source;
   }
 
   #look(chunk: Uint8Array): Uint8Array {
@@ -144,10 +142,4 @@ export class OutgoingBody {
     if (!this.#options.redacts && this.#options.scan?.findings.some(isViolation) === true) throw new LeakFound();
     return bytes;
   }
-}
-
-function orStall<Result>(next: Promise<Result>): Promise<Result | "stalled"> {
-  let timer: NodeJS.Timeout | undefined;
-  const stalled = new Promise<"stalled">((done) => (timer = setTimeout(() => done("stalled"), STALL_MS)));
-  return Promise.race([next, stalled]).finally(() => clearTimeout(timer));
 }

@@ -1,7 +1,7 @@
 import type { EgressOrder, GateCredential, GateRoute } from "../../model/egress-order.ts";
 import { createDetector } from "../../policy/dlp/create-detector.ts";
 import type { Detector, Scan, ScanMemory } from "../../policy/dlp/detector.ts";
-import { type DetectorName, INBOUND_DETECTORS, OUTBOUND_DETECTORS } from "../../policy/dlp/finding.ts";
+import { type DetectorName, OUTBOUND_DETECTORS } from "../../policy/dlp/finding.ts";
 import { EchoMask } from "../../policy/egress/echo-mask.ts";
 import { type CompiledRoute, RouteTable } from "../../policy/egress/route-table.ts";
 
@@ -13,6 +13,8 @@ export interface RouteInForce extends CompiledRoute<GateRoute> {
   /** Undefined when nothing is looked for. */
   readonly outbound: Scan | undefined;
   readonly inbound: Scan | undefined;
+  /** Whether an answer with markers of an injection ends there. */
+  readonly blocksInjections: boolean;
   /** What it puts in, to be taken out of what comes back. */
   readonly echo: EchoMask;
   readonly missing: readonly GateCredential[];
@@ -65,7 +67,8 @@ export class PolicyInForce {
       route,
       refusal,
       outbound: this.#scan(dlp.outbound_detectors ?? undefined, OUTBOUND_DETECTORS, pass),
-      inbound: this.#scan(dlp.inbound_detectors, INBOUND_DETECTORS, []),
+      inbound: dlp.inbound_detectors.length === 0 ? undefined : this.#detector.scope({ detectors: ["injection"] }),
+      blocksInjections: dlp.inbound_detectors.includes("injection_block"),
       echo: new EchoMask(tokens),
       missing: credentials.filter(({ token }) => token === null),
     };

@@ -109,6 +109,7 @@ export class ProxyDoor {
       clearTimeout(timer);
       stream.destroy();
     };
+    // SECURITY: a connection that is dropped before it has said anything leaves nothing (G-52)
     stream.once("close", () => clearTimeout(timer));
     stream.on("data", onData).once("end", onEnd);
   }

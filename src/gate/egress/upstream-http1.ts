@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { UpstreamFault, reasonOf } from "./connecting.ts";
 import { type HeaderList, headerPairs } from "./header-list.ts";
+import type { Patience } from "./patience.ts";
 import type { OutgoingRequest, UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
 
 const MAX_HEAD = 128 * 1024;
@@ -10,16 +11,19 @@ const MAX_SOCKETS = 128;
 const MAX_FREE_SOCKETS = 32;
 /** Shorter than what servers keep one open for. */
 const FREE_MS = 20_000;
-/** A model may think for that long before its first word. */
+/** Between two parts of an answer. */
 const SILENCE_MS = 15 * 60_000;
+const NO_HEAD = "the head of its answer did not come in time";
 
 /** Connections to one upstream, kept for the next request. */
 export class Http1Origin {
   readonly #agent: Agent;
   readonly #host: string;
+  readonly #patience: Patience;
 
-  constructor(host: string, dial: () => Promise<Socket>) {
+  constructor(host: string, patience: Patience, dial: () => Promise<Socket>) {
     this.#host = host;
+    this.#patience = patience;
     this.#agent = new Agent({
       keepAlive: true,
       maxSockets: MAX_SOCKETS,
@@ -39,8 +43,15 @@ export class Http1Origin {
   call(request: OutgoingRequest): UpstreamCall {
     const own = this.#request(request);
     const answer = new Promise<UpstreamAnswer>((done, fail) => {
-      own.once("response", (message) => done(answerOf(message)));
-      own.once("error", (error) => fail(this.#fault(error)));
+      const timer = this.#limit(own);
+      own.once("response", (message) => {
+        clearTimeout(timer);
+        done(answerOf(message));
+      });
+      own.once("error", (error) => {
+        clearTimeout(timer);
+        fail(this.#fault(error));
+      });
       own.once("upgrade", (_message, socket) => {
         socket.destroy();
         fail(new UpstreamFault(`${this.#host} switches to another protocol without being asked`));
@@ -66,12 +77,18 @@ export class Http1Origin {
   upgrade(request: OutgoingRequest): Promise<{ answer: UpstreamAnswer; socket?: Duplex; head?: Buffer }> {
     const headers = [...request.headers, "connection", "Upgrade", "upgrade", "websocket"];
     const own = this.#request({ ...request, headers });
-    return new Promise((done, fail) => {
+    const timer = this.#limit(own);
+    return new Promise<{ answer: UpstreamAnswer; socket?: Duplex; head?: Buffer }>((done, fail) => {
       own.once("upgrade", (message, socket, head) => done({ answer: answerOf(message), socket, head }));
       own.once("response", (message) => done({ answer: answerOf(message) }));
       own.once("error", (error) => fail(this.#fault(error)));
       own.end();
-    });
+    }).finally(() => clearTimeout(timer));
+  }
+
+  /** SECURITY: an upstream that gives the head of its answer byte by byte, or words before it without end, holds nothing for ever (G-51) */
+  #limit(own: ClientRequest): NodeJS.Timeout {
+    return setTimeout(() => own.destroy(new Error(NO_HEAD)), this.#patience.headMs);
   }
 
   /** What is under way goes on to its end. */

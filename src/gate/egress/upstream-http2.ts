@@ -8,6 +8,7 @@ import {
 import type { TLSSocket } from "node:tls";
 import { UpstreamFault, reasonOf } from "./connecting.ts";
 import { type HeaderList, filterHeaders, headerObject } from "./header-list.ts";
+import type { Patience } from "./patience.ts";
 import type { OutgoingRequest, UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
 
 const SILENCE_MS = 15 * 60_000;
@@ -19,10 +20,12 @@ const MAX_HEADER_PAIRS = 512;
 export class Http2Connection {
   readonly #session: ClientHttp2Session;
   readonly #host: string;
+  readonly #patience: Patience;
   #streams = 0;
 
-  constructor(host: string, socket: TLSSocket, onClose: () => void) {
+  constructor(host: string, patience: Patience, socket: TLSSocket, onClose: () => void) {
     this.#host = host;
+    this.#patience = patience;
     this.#session = connect(`https://${host}`, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: 1024 * 1024 },
@@ -73,7 +76,10 @@ export class Http2Connection {
 
   #answer(stream: ClientHttp2Stream, trailers: () => HeaderList): Promise<UpstreamAnswer> {
     const answer = new Promise<UpstreamAnswer>((done, fail) => {
+      const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), this.#patience.headMs);
+      stream.once("close", () => clearTimeout(timer));
       stream.once("response", (headers, _flags, raw?: string[]) => {
+        clearTimeout(timer);
         const status = headers[":status"] ?? 502;
         done({ status, statusMessage: "", headers: raw ?? pairsOf(headers), body: stream, trailers });
       });

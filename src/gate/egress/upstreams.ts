@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { EgressOrder } from "../../model/egress-order.ts";
 import { type Destination, Trust, dial, secured } from "./dial.ts";
+import type { Patience } from "./patience.ts";
 import type { OutgoingRequest, UpstreamCall } from "./upstream-call.ts";
 import { Http1Origin } from "./upstream-http1.ts";
 import { Http2Connection } from "./upstream-http2.ts";
@@ -15,12 +16,17 @@ const MAX_ORIGINS = 64;
  */
 export class Upstreams {
   readonly #trust = new Trust();
+  readonly #patience: Patience;
   readonly #origins = new Map<string, Origin>();
+
+  constructor(patience: Patience) {
+    this.#patience = patience;
+  }
 
   origin(to: Destination, wayOut: EgressOrder["way_out"]): Origin {
     const { route } = to;
     const key = [to.scheme, to.host, to.port, route.connect, route.ca, wayOut.proxy, wayOut.ca].join(" ");
-    const origin = this.#origins.get(key) ?? new Origin(to, wayOut, this.#trust);
+    const origin = this.#origins.get(key) ?? new Origin(to, wayOut, this.#trust, this.#patience);
     this.#origins.delete(key);
     this.#origins.set(key, origin);
     const [oldest] = this.#origins;
@@ -37,16 +43,22 @@ export class Origin {
   readonly #to: Destination;
   readonly #wayOut: EgressOrder["way_out"];
   readonly #trust: Trust;
+  readonly #patience: Patience;
   readonly #http1: Http1Origin;
   /** Connected for HTTP/2, and found to speak HTTP/1.1. */
   readonly #spare: Socket[] = [];
   #http2: Promise<Http2Connection | undefined> | undefined;
 
-  constructor(to: Destination, wayOut: EgressOrder["way_out"], trust: Trust) {
+  constructor(to: Destination, wayOut: EgressOrder["way_out"], trust: Trust, patience: Patience) {
     this.#to = to;
+    this.#patience = patience;
     this.#wayOut = wayOut;
     this.#trust = trust;
-    this.#http1 = new Http1Origin(to.host, async () => this.#spare.pop() ?? (await this.#connect(["http/1.1"])));
+    this.#http1 = new Http1Origin(
+      to.host,
+      patience,
+      async () => this.#spare.pop() ?? (await this.#connect(["http/1.1"])),
+    );
   }
 
   get http1(): Http1Origin {
@@ -78,7 +90,7 @@ export class Origin {
     if (this.#http2 && (known === undefined || known.isOpen)) return known;
     const made = this.#connect(["h2", "http/1.1"]).then((socket) => {
       if ((socket as TLSSocket).alpnProtocol === "h2") {
-        return new Http2Connection(this.#to.host, socket as TLSSocket, () => {
+        return new Http2Connection(this.#to.host, this.#patience, socket as TLSSocket, () => {
           if (this.#http2 === made) this.#http2 = undefined;
         });
       }

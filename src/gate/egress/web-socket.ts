@@ -9,6 +9,7 @@ import { inject } from "./credentials.ts";
 import { Denied, denialAnswer } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { endToEnd, filterHeaders, headerPairs, headerValue } from "./header-list.ts";
+import type { Patience } from "./patience.ts";
 import { type Place, readRequest } from "./request-facts.ts";
 import { FrameReader, frame } from "./web-socket-frames.ts";
 
@@ -92,7 +93,7 @@ async function open(context: EgressContext, admitted: Admitted, socket: Duplex, 
     throw new UpstreamFault(`${host} uses an extension that nobody asked for`);
   }
   socket.write(headBytes(101, "Switching Protocols", [...shown, "connection", "Upgrade", "upgrade", "websocket"]));
-  relay(admitted, socket, upstream, head, first ?? Buffer.alloc(0));
+  relay(admitted, context.patience, socket, upstream, head, first ?? Buffer.alloc(0));
 }
 
 function headBytes(status: number, message: string, headers: readonly string[]): Buffer {
@@ -101,7 +102,14 @@ function headBytes(status: number, message: string, headers: readonly string[]):
 }
 
 /** Carries frames both ways until one side ends. */
-function relay(admitted: Admitted, client: Duplex, upstream: Duplex, fromClient: Buffer, fromUpstream: Buffer): void {
+function relay(
+  admitted: Admitted,
+  { halfClosedMs }: Patience,
+  client: Duplex,
+  upstream: Duplex,
+  fromClient: Buffer,
+  fromUpstream: Buffer,
+): void {
   const { record, inForce } = admitted;
   const outgoing = new OutgoingFrames(admitted, upstream, (code) => {
     const body = Buffer.from([code >> 8, code & 255]);
@@ -110,13 +118,18 @@ function relay(admitted: Admitted, client: Duplex, upstream: Duplex, fromClient:
   });
   const mask = inForce.echo.isEmpty ? null : inForce.echo.stream();
   let stall: NodeJS.Timeout | undefined;
+  let closing: NodeJS.Timeout | undefined;
   const carry = (from: Duplex, to: Duplex, take: (chunk: Buffer) => boolean): void => {
     from.on("data", (chunk: Buffer) => {
       if (take(chunk)) return;
       from.pause();
       to.once("drain", () => from.resume());
     });
-    from.once("end", () => to.end());
+    from.once("end", () => {
+      to.end();
+      // SECURITY: one side that has ended and another that never does hold nothing for ever (G-51)
+      closing ??= setTimeout(() => to.destroy(), halfClosedMs);
+    });
     from.once("close", () => to.destroy());
   };
   const release = (): void => {
@@ -140,6 +153,7 @@ function relay(admitted: Admitted, client: Duplex, upstream: Duplex, fromClient:
   carry(upstream, client, toClient);
   upstream.once("close", () => {
     clearTimeout(stall);
+    clearTimeout(closing);
     record.passed(101);
   });
 }

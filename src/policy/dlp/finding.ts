@@ -49,8 +49,8 @@ export const OUTBOUND_DETECTORS = [
   "private_keys",
   "entropy",
 ] as const;
-/** What a route may list in `inbound_detectors`. The echo of an injected credential is always taken out and is no matter of choice. */
-export const INBOUND_DETECTORS = ["injection"] as const;
+/** What a route may list in `inbound_detectors`: to be told of markers of an injection, or to have the answer end there too. The echo of an injected credential is always taken out and is no matter of choice. */
+export const INBOUND_DETECTORS = ["injection", "injection_block"] as const;
 
 export type OutboundDetector = (typeof OUTBOUND_DETECTORS)[number];
 export type InboundDetector = (typeof INBOUND_DETECTORS)[number];

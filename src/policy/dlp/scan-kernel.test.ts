@@ -1,17 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { createRandom } from "../../../test/helpers/random.ts";
 import { CLASS_OF, byteOfClass, nextCounting } from "./compact-text.ts";
 import { GramTable } from "./gram-table.ts";
 import { ScanKernel } from "./scan-kernel.ts";
 import { startsEscape } from "./unescape.ts";
-
-/** Always the same numbers, from a seed. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return (state >>> 8) % below;
-  };
-}
 
 const gramAt = (bytes: Uint8Array, last: number): number =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).readInt32LE(last - 3);
@@ -48,7 +40,7 @@ describe("the kernel", () => {
   const ALPHABET = Buffer.from('abcABC019 -_.\\\\nrtux%&#"\u00d0\u00ef\0', "latin1");
 
   it.each([1, 2, 3, 4, 5])("misses no gram and no escape, wherever it is cut (seed %i)", (seed) => {
-    const next = numbers(seed);
+    const next = createRandom(seed);
     // Longer than a block, and of no round length.
     const text = Uint8Array.from({ length: 40_000 + next(999) }, () => ALPHABET[next(ALPHABET.length)] ?? 0);
     const counting: number[] = [];

@@ -218,7 +218,7 @@ const ESCAPE_BITS: readonly (readonly [bit: number, begins: readonly number[], f
     [8, Array.from(MAY_ESCAPE.keys()).filter((byte) => byte >= 0x80 && MAY_ESCAPE[byte] === 1), () => true],
   ];
 
-/** Looks for the grams of two tables. Not to be used again by a visitor while it visits. */
+/** SECURITY: no place of a text is passed over, wherever it is cut (G-50). Looks for the grams of two tables. Not to be used again by a visitor while it visits. */
 export class ScanKernel {
   readonly #exports: Exports;
   readonly #memory: Uint8Array;

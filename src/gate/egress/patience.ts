@@ -1,0 +1,9 @@
+/** How long the gate waits for others. */
+export interface Patience {
+  /** From a request to the last byte of its answer's head. A model may think for long before its first word. */
+  readonly headMs: number;
+  /** For the second side of a WebSocket, after the first one has ended. */
+  readonly halfClosedMs: number;
+}
+
+export const PATIENCE: Patience = { headMs: 15 * 60_000, halfClosedMs: 10_000 };
