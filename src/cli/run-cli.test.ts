@@ -53,7 +53,7 @@ describe("usage errors", () => {
     [["workspce", "list"], 'Did you mean "workspace"?'],
     [["workspace", "lst"], 'Did you mean "list"?'],
     [["workspace", "list", "--jsn"], 'Did you mean "--json"?'],
-    [["list"], "Did you mean `cloche workspace list` or `cloche env list`?"],
+    [["status"], "Did you mean `cloche workspace status` or `cloche daemon status`?"],
     [["exec", "ws-1", "--", "ls"], "Did you mean `cloche workspace exec`?"],
     [["shell"], "Did you mean `cloche workspace shell`?"],
     [["rm"], "`cloche workspace list` shows the ids"],

@@ -31,7 +31,7 @@ it("offers the ids of workspaces and the names that only one has, also after opt
 });
 
 it("offers what is short for commands, and completes after it", async () => {
-  expect(await words("l")).toEqual(["ls"]);
+  expect(await words("l")).toEqual(["list", "ls"]);
   expect(await words("ws", "r")).toEqual(["reset", "rm"]);
   expect(await words("ls", "--q")).toEqual(["--quiet"]);
   expect(await words("ws", "shell", "attach", "ws-1", "")).toEqual(["sh-of-ws-1"]);
