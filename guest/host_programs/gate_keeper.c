@@ -2,8 +2,8 @@
  * `cloche-guest gate-keeper`: keeps the gate of one workspace running, also while no daemon runs.
  *
  * It holds what a gate must not lose when it is killed: the socket on which the daemon speaks to it, and two files in memory in which the gate writes down
- * what it was told. It starts the gate with these three, and starts it again when it ends. It parses nothing, so nothing that a sandbox sends can harm it. It ends,
- * and the gate with it, when it is told to and when its record is removed, as it is with the workspace's folder.
+ * what it was told. It starts the gate with these three and a channel on which the gate asks for connections (gate_links.c), and starts it again when it ends. Of what a
+ * sandbox sends it sees nothing. It ends, and the gate with it, when it is told to and when its record is removed, as it is with the workspace's folder.
  */
 #include "host_programs/gate_keeper.h"
 
@@ -29,10 +29,12 @@
 #include "base/launcher.h"
 #include "commands/harden.h"
 #include "commands/seccomp.h"
+#include "host_programs/gate_links.h"
 
 #define STATUS_FD 3 /* pipe from the daemon: "B" once the socket is bound, "E message" on failure */
-#define FIRST_FD 3  /* what the gate finds: two files for its state, and the listening socket */
-#define PASSED 3
+#define FIRST_FD 3  /* what the gate finds: two files for its state, the listening socket, and the channel for connections */
+#define PASSED 4
+#define CHANNEL_VARIABLE "NODE_CHANNEL_FD=6"
 #define ABOVE_PASSED 20
 #define RECORD "gate.pid"
 #define SOCKET "control.sock"
@@ -86,13 +88,15 @@ static void open_watches(void) {
 static bool has_record(void) { return faccessat(folder, RECORD, F_OK, 0) == 0; }
 
 /*
- * SECURITY: what comes from a sandbox and from outside is parsed by a program that can become nobody else, runs no program with more rights, makes no namespace,
- * traces nobody and leaves no core. Of root's capabilities it keeps the one by which it reaches a guest's socket, which is another user's on some backends (G-42)
+ * SECURITY: what comes from a sandbox and from outside is parsed by a program that runs no program with more rights, makes no namespace, traces nobody and leaves no
+ * core. Of root's capabilities it keeps those by which it reads its own program and becomes a user of its own; it does so, and has none left, before anything
+ * reaches it. A limit of one byte and not of none: where it is none the kernel gives the memory to the host's own collector, if it has one (G-42)
  */
 static void lose_rights(void) {
-  struct rlimit none = {0};
+  struct rlimit none = {.rlim_cur = 1, .rlim_max = 1};
   (void)setrlimit(RLIMIT_CORE, &none);
-  if (!harden_keep_only(geteuid() == 0 ? UINT64_C(1) << CAP_DAC_OVERRIDE : 0)) fail("cannot drop capabilities");
+  uint64_t needed = UINT64_C(1) << CAP_DAC_READ_SEARCH | UINT64_C(1) << CAP_SETUID | UINT64_C(1) << CAP_SETGID;
+  if (!harden_keep_only(geteuid() == 0 ? needed : 0)) fail("cannot drop capabilities");
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !seccomp_install(SECCOMP_COMMAND)) fail("cannot install the system call filter");
 }
 
@@ -101,21 +105,24 @@ static void become_gate(pid_t keeper) {
   sigset_t none;
   sigemptyset(&none);
   (void)sigprocmask(SIG_SETMASK, &none, NULL);
-  /* The gate ends with its keeper: the daemon knows only the keeper's pid. */
+  /* The gate ends with its keeper: the daemon knows only the keeper's pid. Later, as another user, it ends by itself when its channel is closed. */
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != keeper) _exit(125);
   if (!descriptors_keep(passed, PASSED, FIRST_FD)) fail("cannot pass descriptors on");
   for (int i = 0; i < PASSED; i++) {
     if (fcntl(FIRST_FD + i, F_SETFD, 0) != 0) fail("cannot pass descriptors on");
   }
   lose_rights();
+  if (putenv(CHANNEL_VARIABLE) != 0) fail("cannot name the channel");
   execv(program[0], program);
   fail("cannot run %s", program[0]);
 }
 
 static bool start_gate(void) {
   pid_t keeper = getpid();
-  gate = fork();
+  passed[PASSED - 1] = gate_links_open(folder);
+  gate = passed[PASSED - 1] < 0 ? -1 : fork();
   if (gate == 0) become_gate(keeper);
+  if (passed[PASSED - 1] >= 0) close(passed[PASSED - 1]);
   return gate > 0;
 }
 
@@ -131,6 +138,7 @@ static bool take_signals(void) {
 static bool gate_ended(void) {
   if (gate < 0 || waitpid(gate, NULL, WNOHANG) != gate) return false;
   gate = -1;
+  gate_links_close();
   return true;
 }
 
@@ -169,8 +177,8 @@ static void keep(void) {
       started = now_ms();
       failed = !start_gate();
     }
-    struct pollfd waited = {.fd = told, .events = POLLIN};
-    if (!failed) (void)poll(&waited, 1, wait_ms(due));
+    struct pollfd waited[] = {{.fd = told, .events = POLLIN}, {.fd = gate_links_descriptor(), .events = POLLIN}};
+    if (!failed && poll(waited, 2, wait_ms(due)) > 0 && waited[1].revents) gate_links_serve();
     if (take_signals() || !has_record()) return;
     if (!failed && !gate_ended()) continue;
     pause_ms = now_ms() - started > STEADY_MS ? 0 : longer(pause_ms);
@@ -184,6 +192,8 @@ int gate_keeper_main(int argc, char **argv) {
   launcher_status = fcntl(STATUS_FD, F_DUPFD_CLOEXEC, ABOVE_PASSED);
   program = argv + 4;
   prctl(PR_SET_NAME, "cloche-keeper");
+  /* SECURITY: what a gate was told is in this process too, and for nobody else (G-42) */
+  prctl(PR_SET_DUMPABLE, 0);
   enter_folder(argv[2]);
   record_own_pid(RECORD);
   open_watches();

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +211,8 @@ int init_main(int argc, char **argv) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGPIPE, SIG_IGN);
   if (!open_folders(&o) || !adopt_commands_cgroup(&o)) return 1;
+  /* Where a user other than root runs the wall, its network belongs to a user namespace above this one, and so do its low ports: one of our own has them for doors. */
+  if (!harden_can_change_user()) (void)unshare(CLONE_NEWNET);
   bring_loopback_up();
   /* SECURITY: the kernel is the host's, so what its files tell of the host stays out (G-07) */
   if (!mask_paths(o.masks, o.mask_count)) {

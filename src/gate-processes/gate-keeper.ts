@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:f
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { errnoOf, messageOf } from "../base/errors.ts";
-import { ownProgram } from "../base/own-program.ts";
+import { ownFile, ownProgram } from "../base/own-program.ts";
 import { workspaceDirectory } from "../base/paths.ts";
 import { type ProcessIdentity, childrenOf, isProcessAlive, signalProcess } from "../base/process-identity.ts";
 import { removeTree } from "../base/remove-tree.ts";
@@ -17,7 +17,8 @@ const LOOK_AGAIN_MS = 5;
 /** Beyond that it ends, and its keeper starts it again. */
 const HEAP_MIB = 192;
 
-const gateFolder = (home: string, workspaceId: string): string => join(workspaceDirectory(home, workspaceId), "gate");
+export const gateFolder = (home: string, workspaceId: string): string =>
+  join(workspaceDirectory(home, workspaceId), "gate");
 export const controlSocket = (home: string, workspaceId: string): string =>
   join(gateFolder(home, workspaceId), "control.sock");
 
@@ -33,7 +34,7 @@ export async function startKeeper(home: string, workspaceId: string, program: st
     child = spawn(ownProgram(), ["gate-keeper", "--directory", folder, "--", ...gate], {
       cwd: "/",
       detached: true, // its own session: no signal of the daemon's terminal reaches it
-      env: { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin" },
+      env: { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin", ...preloaded() },
       stdio: ["ignore", log, log, "pipe"],
     });
   } finally {
@@ -41,6 +42,12 @@ export async function startKeeper(home: string, workspaceId: string, program: st
   }
   child.unref();
   await bound(child);
+}
+
+/** The loader takes a space or a colon for the end of a name; where the package lies in such a folder, only root's gates are closed to others. */
+function preloaded(): Record<string, string> {
+  const library = ownFile("closed-process.so");
+  return /[ :]/.test(library) ? {} : { LD_PRELOAD: library };
 }
 
 /** Not the folder above it: a workspace that was removed meanwhile gets no gate. */

@@ -7,6 +7,7 @@ import { failure } from "../model/error-codes.ts";
 import { type DoorReport, GATE_PROTOCOL, type GateReport } from "../model/gate-control.ts";
 import { GateConnection } from "./gate-connection.ts";
 import { controlSocket, endKeeper, gateLogTail, startKeeper } from "./gate-keeper.ts";
+import { writeLinks } from "./gate-links.ts";
 
 /** For a gate to start, connect to the sandbox and open its doors. */
 const SERVE_MS = 15_000;
@@ -80,6 +81,7 @@ export class KeptGate {
     for (let pause = FIRST_PAUSE_MS; !over.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
         const { connection, revision } = await this.#reach(over);
+        writeLinks(this.#options.home, this.#workspaceId, { guestSocket, doors });
         connection.order({ revision: revision + 1, guest_socket: guestSocket, doors, egress });
         const isDone = (report: GateReport) =>
           report.revision > revision && [...report.doors, ...report.name_doors].every(isSettled);

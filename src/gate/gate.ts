@@ -4,6 +4,7 @@ import { keepTokens } from "../policy/egress/keep-tokens.ts";
 import { ControlServer } from "./control-server.ts";
 import { EgressGate } from "./egress/egress-gate.ts";
 import { GuestDoors } from "./guest-doors.ts";
+import type { Reach } from "./host-connections.ts";
 import { KeptOrder } from "./kept-order.ts";
 import { nameDoors } from "./name-doors.ts";
 
@@ -16,7 +17,7 @@ export interface GateDescriptors {
 }
 
 /** Runs the gate of one workspace: serves its doors as it was last told, by a daemon or before it was killed. */
-export function runGate({ order: files, control }: GateDescriptors, log: Log): void {
+export function runGate({ order: files, control }: GateDescriptors, reach: Reach, log: Log): void {
   const kept = new KeptOrder(files);
   const last = kept.read();
   let inForce: GateOrder = { revision: 0, guest_socket: null, doors: [], egress: null };
@@ -24,7 +25,7 @@ export function runGate({ order: files, control }: GateDescriptors, log: Log): v
     onEvent: () => server.tellEvents(),
     onWant: () => server.tell(),
   });
-  const doors = new GuestDoors(log, egress, () => server.tell());
+  const doors = new GuestDoors(log, reach, egress, () => server.tell());
   const whole = (order: GateOrder): GateOrder => ({
     ...order,
     egress: order.egress ? keepTokens(order.egress, inForce.egress) : inForce.egress,

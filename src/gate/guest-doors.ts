@@ -2,10 +2,10 @@ import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errnoOf, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { GuestClient } from "../guest/client.ts";
-import { connectGuest } from "../guest/connect-guest.ts";
+import { GuestClient } from "../guest/client.ts";
 import type { Door } from "../model/door.ts";
 import type { DoorReport } from "../model/gate-control.ts";
+import { GUEST_PLACE, type Reach } from "./host-connections.ts";
 import type { NameDoor } from "./name-doors.ts";
 import { type Relayed, relayConnection } from "./relay-connection.ts";
 
@@ -44,6 +44,7 @@ interface OpenDoor {
 export class GuestDoors {
   readonly #log: Log;
   readonly #onChange: () => void;
+  readonly #reach: Reach;
   readonly #egress: EgressSide;
   /** By what they listen on. */
   readonly #doors = new Map<string, OpenDoor>();
@@ -52,8 +53,9 @@ export class GuestDoors {
   #holding = new AbortController();
   #connections = 0;
 
-  constructor(log: Log, egress: EgressSide, onChange: () => void) {
+  constructor(log: Log, reach: Reach, egress: EgressSide, onChange: () => void) {
     this.#log = log;
+    this.#reach = reach;
     this.#egress = egress;
     this.#onChange = onChange;
   }
@@ -81,7 +83,7 @@ export class GuestDoors {
       else this.#add(place, door);
     }
     // One that could not be reached any more may be there again under the same name.
-    if (socket !== this.#socket || this.#client === undefined) this.#reach(socket);
+    if (socket !== this.#socket || this.#client === undefined) this.#moveTo(socket);
     this.#onChange();
   }
 
@@ -107,22 +109,22 @@ export class GuestDoors {
     for (const relayed of door?.connections ?? []) relayed.destroy();
   }
 
-  #reach(socket: string | null): void {
+  #moveTo(socket: string | null): void {
     this.#holding.abort();
     this.#client?.close();
     this.#client = undefined;
     this.#holding = new AbortController();
     this.#socket = socket;
     if (socket === null) this.#tell("closed", "the sandbox does not run");
-    else void this.#hold(socket, this.#holding.signal);
+    else void this.#hold(this.#holding.signal);
   }
 
   /** Never rejects. */
-  async #hold(socket: string, given: AbortSignal): Promise<void> {
+  async #hold(given: AbortSignal): Promise<void> {
     this.#tell("opening", null);
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       const since = Date.now();
-      const reason = await this.#connectOnce(socket, given);
+      const reason = await this.#connectOnce(given);
       if (given.aborted) return;
       this.#tell("closed", reason);
       this.#log.warn("the sandbox cannot be reached", { reason });
@@ -133,10 +135,10 @@ export class GuestDoors {
   }
 
   /** Why it is over, once it is. */
-  async #connectOnce(socket: string, given: AbortSignal): Promise<string> {
+  async #connectOnce(given: AbortSignal): Promise<string> {
     try {
       given.throwIfAborted();
-      const client = await connectGuest(socket, given);
+      const client = await GuestClient.connect(await this.#reach(GUEST_PLACE), { signal: given });
       if (given.aborted) client.close();
       given.throwIfAborted();
       this.#client = client;
@@ -203,7 +205,7 @@ export class GuestDoors {
       case "resolver":
         return this.#egress.resolve(stream);
       default:
-        return relayConnection(stream, to);
+        return relayConnection(stream, to, () => this.#reach(port));
     }
   }
 

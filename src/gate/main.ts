@@ -1,6 +1,8 @@
 import { messageOf } from "../base/errors.ts";
 import { openGateLog } from "./gate-log.ts";
 import { runGate } from "./gate.ts";
+import { hostConnections } from "./host-connections.ts";
+import { becomeOwnUser } from "./own-user.ts";
 
 /** The gate as a process, which `cloche-guest gate-keeper` starts. Its argument is for readers of a list of processes. */
 const log = openGateLog(2);
@@ -10,4 +12,5 @@ process.on("uncaughtException", (error) => {
   process.exit(1);
 });
 process.once("SIGTERM", () => process.exit(0));
-runGate({ order: [3, 4], control: 5 }, log);
+becomeOwnUser();
+runGate({ order: [3, 4], control: 5 }, hostConnections(), log);

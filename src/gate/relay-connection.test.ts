@@ -1,4 +1,4 @@
-import { type Socket, createServer } from "node:net";
+import { type Socket, connect, createServer } from "node:net";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,6 +24,13 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
+/** As the keeper does it for a gate. */
+const reach = (path: string): Promise<Socket> =>
+  new Promise((done, fail) => {
+    const socket = connect(path, () => done(socket));
+    socket.once("error", fail);
+  });
+
 /** All that comes until the end; the other direction stays open. */
 const received = (stream: Duplex): Promise<Buffer> =>
   new Promise((done) => {
@@ -33,7 +40,7 @@ const received = (stream: Duplex): Promise<Buffer> =>
 
 it("carries all of both directions, and each side's end to the other", async () => {
   const [guest, inside] = duplexPair();
-  const { over } = relayConnection(guest, target);
+  const { over } = relayConnection(guest, target, () => reach(target.path));
   const bytes = Buffer.alloc(3_000_000, "x");
   const host = await arrived;
   inside.end(bytes);
@@ -45,7 +52,7 @@ it("carries all of both directions, and each side's end to the other", async () 
 
 it("leaves nothing of a connection whose sandbox side breaks after it has ended one way", async () => {
   const [guest, inside] = duplexPair();
-  const { over } = relayConnection(guest, target);
+  const { over } = relayConnection(guest, target, () => reach(target.path));
   const host = await arrived;
   host.on("error", () => undefined);
   inside.end("all");
@@ -60,14 +67,14 @@ it("leaves nothing of a connection whose sandbox side breaks after it has ended 
 it("closes the sandbox's side when the target is not there", async () => {
   const [guest, inside] = duplexPair();
   inside.on("error", () => undefined);
-  await relayConnection(guest, { kind: "unix", path: join(folder, "nobody.sock") }).over;
+  await relayConnection(guest, target, () => reach(join(folder, "nobody.sock"))).over;
   expect(guest.destroyed).toBe(true);
 });
 
 it("does not read on while the target takes nothing", async () => {
   let read = 0;
   const [guest, inside] = duplexPair();
-  const relayed = relayConnection(guest, target);
+  const relayed = relayConnection(guest, target, () => reach(target.path));
   const host = await arrived;
   host.pause();
   const source = new PassThrough();

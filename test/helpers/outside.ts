@@ -8,6 +8,8 @@ export class Outside implements AsyncDisposable {
   readonly upstream = new Upstream();
   /** `host:port` of each connection that the gate asked for. */
   readonly asked: string[] = [];
+  /** Where its proxy listens. */
+  port = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -30,11 +32,11 @@ export class Outside implements AsyncDisposable {
 
   async open(at: Installation, hosts: readonly string[]): Promise<this> {
     await this.upstream.listen(hosts);
-    const port = await listening(this.#server);
+    this.port = await listening(this.#server);
     writeFileSync(at.path("outside-ca.pem"), this.upstream.keys.certificate);
     writeFileSync(
       `${at.home}/config.yaml`,
-      `egress:\n  proxy: http://127.0.0.1:${port}\n  ca: ${at.path("outside-ca.pem")}\n`,
+      `egress:\n  proxy: http://127.0.0.1:${this.port}\n  ca: ${at.path("outside-ca.pem")}\n`,
     );
     return this;
   }

@@ -1,9 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { type Server, type Socket, createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
+import { ownProgram } from "../../src/base/own-program.ts";
 import { removeTree } from "../../src/base/remove-tree.ts";
 import type { Gates } from "../../src/contracts/gates.ts";
 import { createGates } from "../../src/gate-processes/gate-processes.ts";
@@ -149,6 +152,42 @@ describe("G-28 the gate of a guest program that was taken over", () => {
     expect(told[0]).toEqual(told[1]);
     expect(processesNaming(home)).toHaveLength(2);
     other.close();
+  });
+
+  it("G-42 is connected by its keeper to what links of its folder name, and to nothing else", async () => {
+    const folder = join(home, "asked");
+    mkdirSync(folder, { mode: 0o700 });
+    const server = createServer((socket) => socket.end("reached")).listen(join(folder, "there.sock"));
+    symlinkSync("there.sock", join(folder, "link.sock"));
+    writeFileSync(join(folder, "file"), "");
+    for (const [name, target] of [
+      ["to-0", "there.sock"],
+      ["to-5", "link.sock"],
+      ["to-6", "nobody.sock"],
+      ["to-7", "file"],
+    ] as const)
+      symlinkSync(join(folder, target), join(folder, name));
+    const program = `
+      const told = [];
+      process.on("message", (answer, socket) => {
+        told.push(socket ? "socket" : answer.errno);
+        socket?.on("data", (bytes) => told.push(String(bytes)));
+      });
+      for (const word of ["../asked/there.sock", { to: 0 }, -1, 70000, "x".repeat(1000), 0, 5, 6, 7, 8]) process.send(word);
+      setTimeout(() => require("fs").writeFileSync(process.argv[1], JSON.stringify(told)), 500);
+      setTimeout(() => undefined, 60_000);`;
+    const words = ["gate-keeper", "--directory", folder, "--", process.execPath, "-e", program, join(folder, "told")];
+    const keeper = spawn(ownProgram(), words, { stdio: ["ignore", "ignore", "inherit", "pipe"] });
+    const { ENOENT, ENOTSOCK } = constants.errno;
+    await eventually(() => {
+      const told = JSON.parse(readFileSync(join(folder, "told"), "utf8")) as unknown[];
+      // The link in the place of a socket is one itself, and so no socket.
+      expect(told.filter((one) => one !== "reached")).toEqual(["socket", ENOTSOCK, ENOENT, ENOTSOCK, ENOENT]);
+      expect(told).toContain("reached");
+    });
+    keeper.kill();
+    await once(keeper, "exit");
+    server.close();
   });
 
   const flood = (socket: Socket, door: number): void => {

@@ -1,0 +1,130 @@
+/*
+ * The gate has a user of its own, who can open no socket of the host. Its keeper connects for it, to places that the daemon has named: the link `to-N` in the
+ * gate's folder leads to the socket of the guest program (0), or to where the door at port N leads. The gate says a number and gets a connected socket, in the form
+ * in which Node takes one from its parent. So whoever takes over a gate reaches what its order names, and nothing else.
+ */
+#include "host_programs/gate_links.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define MAX_LINE 64 /* a number, or a word of Node's own that needs no answer */
+#define ABOVE_PASSED 20
+
+static int folder = -1;
+static int channel = -1;
+static char line[MAX_LINE];
+static size_t length;
+
+void gate_links_close(void) {
+  if (channel >= 0) close(channel);
+  channel = -1;
+  length = 0;
+}
+
+int gate_links_descriptor(void) { return channel; }
+
+int gate_links_open(int gate_folder) {
+  int ends[2];
+  gate_links_close();
+  folder = gate_folder;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+  channel = fcntl(ends[0], F_DUPFD_CLOEXEC, ABOVE_PASSED);
+  int theirs = fcntl(ends[1], F_DUPFD_CLOEXEC, ABOVE_PASSED);
+  close(ends[0]);
+  close(ends[1]);
+  if (channel < 0 && theirs >= 0) close(theirs);
+  return channel < 0 ? -1 : theirs;
+}
+
+/* Through a descriptor, so that the name may be of any length. */
+static int connect_to(int place) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", place);
+  /* Nobody who lets connections wait holds up the keeper: then there is an error, and the gate tries again. */
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
+  int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+static int reach(unsigned number) {
+  char name[16];
+  char path[PATH_MAX];
+  struct stat st;
+  snprintf(name, sizeof name, "to-%u", number);
+  ssize_t size = readlinkat(folder, name, path, sizeof path - 1);
+  if (size < 0) return -1;
+  path[size] = '\0';
+  /* SECURITY: a guest that puts a link in its socket's place gets no connection to another socket of the host (G-02) */
+  int place = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (place < 0) return -1;
+  bool is_socket = fstat(place, &st) == 0 && S_ISSOCK(st.st_mode);
+  int fd = is_socket ? connect_to(place) : -1;
+  int error = is_socket ? errno : ENOTSOCK;
+  close(place);
+  errno = error;
+  return fd;
+}
+
+/* A gate that does not read is not waited for. */
+static void answer(const char *text, int fd) {
+  union {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control = {0};
+  struct iovec part = {.iov_base = (char *)(uintptr_t)text, .iov_len = strlen(text)};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  if (fd >= 0) {
+    message.msg_control = control.room;
+    message.msg_controllen = sizeof control.room;
+    control.head.cmsg_level = SOL_SOCKET;
+    control.head.cmsg_type = SCM_RIGHTS;
+    control.head.cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+  }
+  (void)sendmsg(channel, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void take_line(void) {
+  char text[128];
+  char *rest;
+  line[length] = '\0';
+  unsigned long number = strtoul(line, &rest, 10);
+  if (line[0] < '0' || line[0] > '9' || *rest || number > 65535) return;
+  int fd = reach((unsigned)number);
+  if (fd < 0) snprintf(text, sizeof text, "{\"to\":%lu,\"errno\":%d}\n", number, errno);
+  else snprintf(text, sizeof text, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":{\"to\":%lu}}\n", number);
+  answer(text, fd);
+  if (fd >= 0) close(fd);
+}
+
+void gate_links_serve(void) {
+  char bytes[1024];
+  ssize_t count = recv(channel, bytes, sizeof bytes, MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) {
+    gate_links_close();
+    return;
+  }
+  for (ssize_t i = 0; i < count; i++) {
+    if (bytes[i] == '\n') {
+      /* One that was too long is none of ours. */
+      if (length < sizeof line - 1) take_line();
+      length = 0;
+    } else if (length < sizeof line - 1) {
+      line[length++] = bytes[i];
+    }
+  }
+}

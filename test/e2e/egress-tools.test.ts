@@ -1,0 +1,96 @@
+import type { ServerResponse } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DoorsInstallation } from "../helpers/doors.ts";
+import { Installation } from "../helpers/installation.ts";
+import { Outside } from "../helpers/outside.ts";
+
+const HOST = "listed.example.test";
+const url = (path: string) => `https://${HOST}/${path}`;
+/** As a tool runs that somebody starts without the variables: only the system's own files say what to trust, and only names lead out. */
+const BARE = "env -i PATH=$PATH HOME=$HOME";
+const URLLIB = (path: string) => `import urllib.request; urllib.request.urlopen("${url(path)}").read()`;
+const RUBY = (path: string) => `require "net/http"; puts Net::HTTP.get(URI("${url(path)}"))`;
+const NODE = (path: string) => `require("https").get("${url(path)}", (answer) => answer.pipe(process.stdout))`;
+const APT = [
+  "mkdir -p /tmp/apt/lists/partial /tmp/apt/archives/partial; echo 'deb [trusted=yes] " +
+    url("apt") +
+    " stable main' > /tmp/apt/list;",
+  "apt-get -o Dir::State::lists=/tmp/apt/lists -o Dir::Cache=/tmp/apt -o Dir::Etc::SourceList=/tmp/apt/list",
+  "-o Dir::Etc::SourceParts=- -o APT::Sandbox::User= -o Acquire::Retries=0 update",
+].join(" ");
+
+/** The command, and the path that the upstream has seen when the tool has trusted the gate. */
+const TOOLS: Readonly<Record<string, readonly [command: string, path: string]>> = {
+  curl: [`curl -sS ${url("curl")}`, "/curl"],
+  "curl without variables": [`${BARE} curl -sS ${url("bare-curl")}`, "/bare-curl"],
+  "openssl without variables": [
+    `printf 'GET /openssl HTTP/1.1\\r\\nHost: ${HOST}\\r\\nConnection: close\\r\\n\\r\\n' |
+     ${BARE} openssl s_client -quiet -verify_return_error -servername ${HOST} -connect ${HOST}:443`,
+    "/openssl",
+  ],
+  git: [`git ls-remote ${url("git")}`, "/git/info/refs?service=git-upload-pack"],
+  "git without variables": [`${BARE} git ls-remote ${url("bare-git")}`, "/bare-git/info/refs?service=git-upload-pack"],
+  Node: [`node -e '${NODE("node")}'`, "/node"],
+  npm: [`npm ping --registry ${url("npm/")}`, "/npm/-/ping"],
+  Python: [`/usr/bin/python3 -c '${URLLIB("python")}'`, "/python"],
+  "Python without variables": [`${BARE} /usr/bin/python3 -c '${URLLIB("bare-python")}'`, "/bare-python"],
+  requests: [`/usr/bin/python3 -c 'import requests; requests.get("${url("requests")}")'`, "/requests"],
+  httpx: [`/usr/bin/python3 -c 'import httpx; httpx.get("${url("httpx")}")'`, "/httpx"],
+  pip: [`/usr/bin/python3 -m pip download -d /tmp --retries 0 --index-url ${url("pip")} nothing`, "/pip/nothing/"],
+  Ruby: [`ruby -e '${RUBY("ruby")}'`, "/ruby"],
+  "Ruby without variables": [`${BARE} ruby -e '${RUBY("bare-ruby")}'`, "/bare-ruby"],
+  apt: [APT, "/apt/dists/stable/InRelease"],
+};
+
+describe("a sandbox with network policy egress", () => {
+  let at: DoorsInstallation;
+  let outside: Outside;
+  let id: string;
+  const run = async (command: string) => {
+    const { exit_code, stdout, stderr } = await at.sdk.execWorkspace(id, { command, timeout_seconds: 60 });
+    return { code: exit_code, all: stdout + stderr };
+  };
+
+  beforeAll(async () => {
+    at = new DoorsInstallation(new Installation("et"));
+    outside = await new Outside().open(at.at, [HOST]);
+    outside.upstream.handler = (request, response) => {
+      const isFound = !/git|pip|apt/.test(request.url ?? "");
+      (response as ServerResponse).writeHead(isFound ? 200 : 404, { "content-type": "application/json" }).end("{}\n");
+    };
+    const made = await at.sdk.createWorkspace({
+      backend: "container",
+      environment: "host",
+      network_policy: "egress",
+      allow_hosts: [HOST],
+    });
+    id = made.workspace_id;
+  });
+
+  afterAll(async () => {
+    await at.sdk.close();
+    await at.at[Symbol.asyncDispose]();
+    await outside[Symbol.asyncDispose]();
+  });
+
+  it.each(Object.entries(TOOLS))("has %s trust its gate", async (_tool, [command, path]) => {
+    const { all } = await run(command);
+    expect([all, outside.upstream.seen.some(({ url: seen }) => seen === path)]).toEqual([expect.anything(), true]);
+  });
+
+  it("has Java find its hosts, and a truststore with the gate in it", async () => {
+    const shown = await run(`keytool -printcert -rfc -sslserver ${HOST}:443`);
+    const own = await run("cat $NODE_EXTRA_CA_CERTS");
+    expect(shown.all.replaceAll("\r", "")).toContain(own.all.trim());
+    const store = "${JAVA_TOOL_OPTIONS#*trustStore=}";
+    const { all } = await run(`keytool -list -rfc -keystore ${store} -storepass changeit`);
+    expect(all.replaceAll("\r", "")).toContain(own.all.trim());
+    const count = Number(/contains (\d+) entries/.exec(all)?.[1]);
+    expect(count).toBe(Number((await run("grep -c BEGIN $SSL_CERT_FILE")).all));
+  });
+
+  it("has a tool that is told to trust somebody else refuse it", async () => {
+    const { code } = await run(`curl -sS --capath /tmp --cacert /etc/ssl/certs/ISRG_Root_X1.pem ${url("untrusted")}`);
+    expect(code).toBe(60);
+  });
+});

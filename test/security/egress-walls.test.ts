@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DockerEngine } from "../helpers/docker-engine.ts";
+import { DoorsInstallation } from "../helpers/doors.ts";
+import { Installation } from "../helpers/installation.ts";
+import { Outside } from "../helpers/outside.ts";
+import { GitServer, PackageRegistry } from "../helpers/package-servers.ts";
+
+const REGISTRY = "registry.example.test";
+const CODE = "code.below.example.test";
+const LISTED = "listed.example.test";
+const UNLISTED = "unlisted.example.test";
+const OTHERS = "others.example.test";
+const ABSTRACT = `cloche-test-${process.pid}`;
+const ATTACKS = readFileSync(new URL("../fixtures/egress-attacks.py", import.meta.url), "utf8");
+/** A machine that is the first of its environment boots once. */
+const OPEN_MS = 300_000;
+
+const WALLS = [
+  { backend: "container", environment: "host", hasNode: true },
+  { backend: "docker", environment: "host", hasNode: true },
+  // npm works there too, and takes more than a minute to start where the processor is emulated.
+  { backend: "vm", environment: "debian:12", hasNode: false },
+] as const;
+
+describe.each(WALLS)("a sandbox with network policy egress, backend $backend", ({ backend, environment, hasNode }) => {
+  let engine: DockerEngine | undefined;
+  let at: DoorsInstallation;
+  let outside: Outside;
+  let listener: ChildProcess;
+  let id: string;
+  const run = async (command: string | string[], more: object = {}) => {
+    const { exit_code, stdout, stderr } = await at.sdk.execWorkspace(id, { command, timeout_seconds: 100, ...more });
+    return { code: exit_code, out: stdout, all: stdout + stderr };
+  };
+
+  beforeAll(async () => {
+    if (backend === "docker") engine = await DockerEngine.start();
+    at = new DoorsInstallation(new Installation(`w${backend.slice(0, 1)}`, engine?.env));
+    outside = await new Outside().open(at.at, [REGISTRY, CODE, LISTED, UNLISTED, OTHERS]);
+    const made = await at.sdk.createWorkspace({
+      backend,
+      environment,
+      network_policy: "egress",
+      allow_hosts: [LISTED, REGISTRY, "*.below.example.test"],
+    });
+    id = made.workspace_id;
+    serve(at.at, outside);
+    listener = await abstractListener();
+  }, OPEN_MS);
+
+  afterAll(async () => {
+    listener.kill();
+    await at.sdk.close();
+    await at.at[Symbol.asyncDispose]();
+    await outside[Symbol.asyncDispose]();
+    await engine?.[Symbol.asyncDispose]();
+  }, OPEN_MS);
+
+  it("installs a package and clones a repository with nothing but listed hosts", async () => {
+    if (hasNode) {
+      const npm = "mkdir /tmp/project && cd /tmp/project && npm install semver --no-audit --no-fund";
+      const installed = await run(`${npm} --registry https://${REGISTRY}/ && ls node_modules/semver/package.json`);
+      expect(installed.all).toContain("node_modules/semver/package.json");
+    }
+    const cloned = await run(`git clone -q https://${CODE}/real.git /tmp/clone && cat /tmp/clone/file`);
+    expect(cloned.all).toBe("from the repository\n");
+    // And without any variable: by names, and by what the system trusts.
+    const bare = await run(`env -i PATH=$PATH git clone -q https://${CODE}/real.git /tmp/bare && cat /tmp/bare/file`);
+    expect(bare.all).toBe("from the repository\n");
+    expect(new Set(outside.asked)).toEqual(new Set([`${CODE}:443`, ...(hasNode ? [`${REGISTRY}:443`] : [])]));
+  });
+
+  it("G-44 finds no way out but to listed hosts, by whatever form, transport or socket", async () => {
+    outside.asked.length = 0;
+    outside.upstream.seen.length = 0;
+    const gate = join(at.at.home, "workspaces", id, "gate/control.sock");
+    const paths = [gate, join(at.at.home, "daemon.sock"), "/run/docker.sock", "/var/run/docker.sock"];
+    const plan = JSON.stringify([LISTED, UNLISTED, outside.port, ABSTRACT, paths]);
+    const { out, all } = await run(["/usr/bin/python3", "-c", ATTACKS, plan]);
+    const results = JSON.parse(out === "" ? `{"failed": ${JSON.stringify(all)}}` : out) as Record<string, string>;
+    const expected: readonly [RegExp, RegExp][] = [
+      [
+        /^tunnel other (?:Host|authority)|^tunnel two|^tunnel whole|^request|^address (?:plain )?other Host/,
+        /EGRESS_DENIED|400 Bad Request/,
+      ],
+      [/^tunnel in a tunnel/, /403 Forbidden|400 Bad Request|EGRESS_DENIED/],
+      [/^tunnel (?:other handshake)|^address other handshake|^address of nobody|^address localhost/, /^error: |^$/],
+      [/^tunnel/, /^error: HTTP\/1\.1 403|^error: HTTP\/1\.1 400/],
+      [/^redirect/, /^error: .*403/],
+      [/^address other port|^direct host|^abstract/, /^error: .*refused/],
+      [/^question (?:unlisted|text)/, /^code 3, 0 answers$/],
+      [/^question listed text/, /^code 0, 0 answers$/],
+      [/^question|^direct/, /^error: .*(?:unreachable|refused|Cannot assign|Invalid|timed out)/i],
+      [/^path/, /^error: .*(?:No such file|Permission denied|refused)/],
+      [/^raw|^packet|^vsock|^interface/, /^error: /],
+      [/^netlink/, /not permitted|not supported|^error: /],
+    ];
+    for (const [name, result] of Object.entries(results))
+      expect(result, name).toMatch(expected.find(([names]) => names.test(name))?.[1] ?? /never/);
+    expect(Object.keys(results).length).toBeGreaterThan(60);
+    expect(outside.upstream.seen.map(({ url }) => url)).toEqual(["/redirect"]);
+    expect(outside.asked).toEqual([`${LISTED}:443`]);
+  });
+
+  it("G-44 reaches neither the gate nor the files of another sandbox's", async () => {
+    const asked = { backend, environment, network_policy: "egress" as const, allow_hosts: [OTHERS] };
+    const other = (await at.sdk.createWorkspace(asked)).workspace_id;
+    const certificate = async (one: string) =>
+      (await at.sdk.execWorkspace(one, { command: "cat $NODE_EXTRA_CA_CERTS" })).stdout;
+    expect(await certificate(other)).toContain("BEGIN CERTIFICATE");
+    expect(await certificate(other)).not.toBe(await certificate(id));
+    expect((await run(`getent hosts ${OTHERS}`)).code).toBe(2);
+    expect((await run("cat /proc/*/environ /run/cloche/* 2>/dev/null | grep -c 'PRIVATE KEY'")).out.trim()).toBe("0");
+    const find = "find / -xdev \\( -name control.sock -o -name daemon.sock -o -name gate.pid \\) 2>/dev/null";
+    expect((await run(find)).out).toBe("");
+    await at.sdk.deleteWorkspace(other);
+  });
+});
+
+function serve(at: Installation, { upstream }: Outside): void {
+  const registry = new PackageRegistry(REGISTRY, "semver");
+  const code = new GitServer(at.path("repositories"));
+  code.make("real.git", "file", "from the repository\n");
+  upstream.handler = (given, response, body) => {
+    const request = given as IncomingMessage;
+    const answer = response as ServerResponse;
+    const host = request.headers.host ?? String(request.headers[":authority"]);
+    if (host === REGISTRY) registry.answer(request, answer);
+    else if (host === CODE) void code.answer(request, answer, body);
+    else answer.writeHead(302, { location: `https://${UNLISTED}/attack` }).end();
+  };
+}
+
+/** Somebody on the host who listens at a name that is in no file system. */
+async function abstractListener(): Promise<ChildProcess> {
+  const program = `import socket, sys
+s = socket.socket(socket.AF_UNIX); s.bind("\\0${ABSTRACT}"); s.listen()
+print("ready", flush=True)
+while True: s.accept()[0].send(b"reached")`;
+  const child = spawn("/usr/bin/python3", ["-c", program], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  return child;
+}
