@@ -16,6 +16,8 @@ const END_PATIENCE_MS = 5000;
 const LOOK_AGAIN_MS = 5;
 /** Beyond that it ends, and its keeper starts it again. */
 const HEAP_MIB = 192;
+/** Of each half of what is new: what a request leaves is small, and a larger one is memory that never comes back. */
+const YOUNG_MIB = 4;
 
 export const gateFolder = (home: string, workspaceId: string): string =>
   join(workspaceDirectory(home, workspaceId), "gate");
@@ -28,7 +30,13 @@ export async function startKeeper(home: string, workspaceId: string, program: st
   makeFolder(folder);
   const log = openSync(join(folder, LOG_NAME), "a", 0o600);
   // SECURITY: nothing that a gate must know is in its arguments or its environment (G-28)
-  const gate = [process.execPath, `--max-old-space-size=${HEAP_MIB}`, program, folder];
+  const gate = [
+    process.execPath,
+    `--max-old-space-size=${HEAP_MIB}`,
+    `--max-semi-space-size=${YOUNG_MIB}`,
+    program,
+    folder,
+  ];
   let child: ChildProcess;
   try {
     child = spawn(ownProgram(), ["gate-keeper", "--directory", folder, "--", ...gate], {

@@ -1,4 +1,4 @@
-import { connect } from "node:net";
+import { type Socket, connect } from "node:net";
 import { expect, it } from "vitest";
 import { TestProxy, Upstream } from "../../../test/helpers/egress-proxy.ts";
 
@@ -31,13 +31,13 @@ it("G-52 a thousand connections that are opened and dropped, at whatever point, 
     },
   ];
   const opened = () =>
-    new Promise<import("node:net").Socket>((done) => {
+    new Promise<Socket>((done) => {
       const socket = connect(proxy.port, "127.0.0.1", () => done(socket));
       socket.on("error", () => undefined);
     });
   const before = sockets();
   for (let count = 0; count < COUNT; count += AT_ONCE)
-    await Promise.all(Array.from({ length: AT_ONCE }, (_, at) => ways[at % ways.length]?.()));
+    await Promise.all(Array.from({ length: AT_ONCE }, async (_, at) => await ways[at % ways.length]?.()));
   await expect.poll(sockets, { timeout: 10_000 }).toBeLessThanOrEqual(before);
   expect(timers()).toBeLessThan(10);
   expect((await proxy.ask(`https://${HOST}/after`)).status).toBe(200);

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import { type Socket, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -139,7 +140,7 @@ describe("G-51 an upstream that answers with", () => {
   it("a body that unpacks to more than all measure ends where that shows", async () => {
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024));
     upstream.handler = (_request, response) => {
-      (response as import("node:http").ServerResponse).writeHead(200, { "content-encoding": "gzip" }).end(bomb);
+      (response as ServerResponse).writeHead(200, { "content-encoding": "gzip" }).end(bomb);
     };
     await expect(proxy.ask(`https://${PACKED}/bomb`)).rejects.toThrow();
     expect(proxy.events.at(-1)?.bytes_received ?? 0).toBeLessThan(70 * 1024 * 1024);
@@ -148,7 +149,7 @@ describe("G-51 an upstream that answers with", () => {
   it("redirects without end: each is the client's to follow, and to be decided", async () => {
     upstream.seen.length = 0;
     upstream.handler = (_request, response) => {
-      (response as import("node:http").ServerResponse).writeHead(302, { location: `https://${TALKS}/again` }).end();
+      (response as ServerResponse).writeHead(302, { location: `https://${TALKS}/again` }).end();
     };
     for (let count = 0; count < 20; count++) expect((await proxy.ask(`https://${TALKS}/again`)).status).toBe(302);
     expect(upstream.seen).toHaveLength(20);

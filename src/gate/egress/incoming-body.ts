@@ -39,7 +39,7 @@ export function carryAnswer(
         watch?.(chunk);
       } catch (error) {
         body.destroy();
-        settle(() => fail(error as Error));
+        settle(() => fail(error instanceof Error ? error : new Error(String(error))));
         return;
       }
       bytes += chunk.length;

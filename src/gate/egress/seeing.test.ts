@@ -119,7 +119,7 @@ describe("what a gate tells", () => {
   const json = Buffer.from(JSON.stringify({ usage: { input_tokens: 11, output_tokens: 22 } }));
   const stream = Buffer.from(
     'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":11,"output_tokens":1}}}\n\n' +
-      `${'data: {"type":"content_block_delta","delta":{"text":"hello"}}\n\n'.repeat(200)}` +
+      'data: {"type":"content_block_delta","delta":{"text":"hello"}}\n\n'.repeat(200) +
       'data: {"type":"message_delta","usage":{"output_tokens":22}}\n\n',
   );
   const usage = { input_tokens: 11, output_tokens: 22, cache_read_tokens: 0, cache_write_tokens: 0 };

@@ -62,7 +62,8 @@ export function keywordNeedles(rules: readonly Rule[]): RawNeedles {
     if (!isShort) list.addForms(Buffer.from(word), isNested);
     else for (const next of FIRST_HALVES) list.addShortForms(Buffer.from(word), Buffer.from(word + next));
   }
-  return list;
+  // Without what it only needed to be made.
+  return { table: list.table, needles: list.needles };
 }
 
 /** A token that says itself what it is: its keyword is the start of it. */
@@ -81,7 +82,7 @@ function byKeyword(rules: readonly Rule[]): Map<string, number[]> {
   return result;
 }
 
-class NeedleList implements RawNeedles {
+class NeedleList {
   readonly table = new GramTable();
   readonly needles: RawNeedle[] = [];
   readonly #seen = new Set<string>();
