@@ -28,6 +28,8 @@ export interface Events {
   record(event: NewEvent): void;
   /** From now on no event about that workspace holds one of these values. */
   conceal(workspaceId: string, redactor: Redactor): void;
+  /** From now on every event about that workspace names the run that it was made for. */
+  identify(workspaceId: string, identity: string): void;
   /** No event about that workspace will come any more. */
   forget(workspaceId: string): void;
   bounds(): EventBounds;

@@ -1,6 +1,7 @@
 import type { Uptime } from "../base/uptime.ts";
 import type { Door } from "../model/door.ts";
 import type { Egress } from "../model/egress.ts";
+import type { ProviderShape } from "../model/egress-order.ts";
 import type { ClocheEvent, EventKind, EventOf, EventPage } from "../model/event.ts";
 import type { Command, JournalEntry } from "../model/exec.ts";
 import type { ModelUsageTotal } from "../model/model-usage.ts";
@@ -74,6 +75,8 @@ export interface StoredEgress {
   standIns: Record<string, string>;
   /** Texts of the files that routes trust, by their paths: they were read once, when the policy was given. */
   authorities: Record<string, string>;
+  /** Of a run: the hosts of its agent's own model, and how that tells of an error. */
+  providers?: Record<string, ProviderShape | null>;
 }
 
 /** When a time to live was over, and for how long what expired is kept since then. */

@@ -40,6 +40,7 @@ export class EventLog implements Events {
   readonly #log: Log;
   readonly #retention: Retention;
   readonly #redactors = new Map<string, Redactor>();
+  readonly #identities = new Map<string, string>();
   readonly #waiting = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
   #waking = false;
@@ -55,7 +56,7 @@ export class EventLog implements Events {
     this.#prune();
   }
 
-  record({ kind, workspace_id, identity = null, ...told }: NewEvent): void {
+  record({ kind, workspace_id, identity = this.#identityOf(workspace_id), ...told }: NewEvent): void {
     // SECURITY: no event holds a secret, and none is cut before what is to be redacted was whole (G-29)
     const redactor = workspace_id === null ? undefined : this.#redactors.get(workspace_id);
     const { payload, truncated } = shorten(redactor ? (redactValue(told, redactor) as object) : told);
@@ -70,8 +71,13 @@ export class EventLog implements Events {
     else this.#redactors.set(workspaceId, redactor);
   }
 
+  identify(workspaceId: string, identity: string): void {
+    this.#identities.set(workspaceId, identity);
+  }
+
   forget(workspaceId: string): void {
     this.#redactors.delete(workspaceId);
+    this.#identities.delete(workspaceId);
   }
 
   bounds(): EventBounds {
@@ -122,6 +128,10 @@ export class EventLog implements Events {
   close(): void {
     clearInterval(this.#timer);
     clearImmediate(this.#pruning);
+  }
+
+  #identityOf(workspaceId: string | null): string | null {
+    return workspaceId === null ? null : (this.#identities.get(workspaceId) ?? null);
   }
 
   /** A watcher of another home, or of a store that was replaced, would wait in silence for a sequence that means something else. */

@@ -1,10 +1,13 @@
 import { onAbort } from "../base/on-abort.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult, JournalEntry } from "../model/exec.ts";
+import { AGENT } from "../model/names.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { blankResult, commandTag, finishCommand } from "./exec-command.ts";
+import { blankResult, commandTag, type CommandUnderWay, finishCommand, processLimit } from "./exec-command.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { type OutputSink, RunningCommand } from "./running-command.ts";
+import { sandboxEnvironment } from "./sandbox-environment.ts";
+import { hasAny } from "./secrets.ts";
 
 export interface AttachRequest {
   readonly sequence: number;
@@ -64,6 +67,79 @@ function adoption(
   return start;
 }
 
+export interface WaitingCommand {
+  readonly argv: readonly string[];
+  /** Beside what all commands get. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Of these, no other command learns. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+/**
+ * Starts a command that goes on without a client, for as long as it likes, and whose first client misses nothing: it is as one that was adopted, whose client is about
+ * to come back.
+ */
+export async function startWaiting(
+  deps: Dependencies,
+  live: LiveWorkspace,
+  { argv, env, secrets, cwd }: WaitingCommand,
+): Promise<number> {
+  const guest = await live.guest();
+  const { redactor } = live.secrets;
+  const command = argv.map((word) => redactor.text(word));
+  const blank = blankResult(live, command, redactor.text(cwd));
+  const sequence = deps.journal.begin(live.workspaceId, blank);
+  try {
+    const started = guest.spawn({
+      argv,
+      env: sandboxEnvironment(live, { ...env, ...secrets }, false),
+      hasSecrets: hasAny(secrets),
+      cwd,
+      user: AGENT,
+      keep: true,
+      tag: commandTag(sequence),
+      rlimits: processLimit(live),
+    });
+    const { process } = await started.started;
+    waitForClient(deps, live, {
+      sequence,
+      blank,
+      process,
+      running: new RunningCommand(started, redactor, live.printed),
+    });
+    return sequence;
+  } catch (error) {
+    deps.journal.end(live.workspaceId, sequence, { exit_code: 125, state: "lost" });
+    throw error;
+  }
+}
+
+/** Its output stays unread until its first client is there, or for a while without one. */
+function waitForClient(
+  deps: Dependencies,
+  live: LiveWorkspace,
+  { process, ...one }: CommandUnderWay & { process: number },
+): void {
+  const { sequence, running } = one;
+  let result: Promise<ExecResult> | undefined;
+  const begin = (sink?: OutputSink) => {
+    clearTimeout(timer);
+    result ??= finishCommand(deps, live, { ...one, sink }).finally(() => live.adopted.delete(sequence));
+    return result;
+  };
+  const timer = setTimeout(
+    () => void begin().catch((error: unknown) => deps.log.warn("lost a command", { error: String(error) })),
+    CLIENT_RETURN_MS,
+  );
+  live.commands.set(sequence, running);
+  live.adopted.set(sequence, {
+    process,
+    start: () => begin(),
+    first: (sink) => (result === undefined ? begin(sink) : undefined),
+  });
+}
+
 /** A client that comes back to its command after the daemon's death. */
 export async function attachCommand(
   deps: Dependencies,
@@ -74,6 +150,8 @@ export async function attachCommand(
 ): Promise<ExecResult> {
   const adopted = live.adopted.get(sequence);
   if (!adopted) return await replayEnd(deps, live, { sequence, stdout_offset: stdout, stderr_offset: stderr }, sink);
+  const first = adopted.first?.(sink);
+  if (first) return await orAborted(first, signal);
   // Both readers join before either takes a byte, so neither can make the ring drop what the other has not read.
   const { redactor } = live.secrets;
   // A client counts what it was shown. With secrets that is not what the guest counts, so it is read again, redacted, and what the client has left out.
@@ -93,6 +171,16 @@ export async function attachCommand(
     stopListening();
     shown.release();
   }
+}
+
+/** It goes on when its client has gone; then nobody waits for its result here. */
+async function orAborted(result: Promise<ExecResult>, signal: AbortSignal): Promise<ExecResult> {
+  let stopListening: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stopListening = onAbort(signal, () => reject(failure("CANCELLED", "The caller has gone")));
+  });
+  result.catch(() => undefined);
+  return await Promise.race([result, aborted]).finally(() => stopListening());
 }
 
 /** Leaves out the first bytes of each channel. */

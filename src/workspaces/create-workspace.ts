@@ -8,11 +8,12 @@ import { failure } from "../model/error-codes.ts";
 import { NO_MODEL_USAGE } from "../model/model-usage.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { ReportProgress } from "../model/progress.ts";
+import type { Limits } from "../model/workspace.ts";
 import type { TokenState } from "../policy/egress/gate-routes.ts";
 import { defaultLimits } from "./default-limits.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
-import { chooseNetwork } from "./egress.ts";
+import { chooseNetwork, type RunEgress, runNetwork } from "./egress.ts";
 import { getBackend, removeSandboxes, startSandbox } from "./sandbox.ts";
 import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";
 import { requireLimits } from "./require-limits.ts";
@@ -20,7 +21,17 @@ import { chooseRules } from "./seed-rules.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { writeSession } from "./session.ts";
 
+/** What a workspace is made for: an agent at work under a bottle. */
+export interface RunOfWorkspace {
+  /** Chosen before anything is made, so that what is written down about the run names it. */
+  readonly workspaceId: string;
+  readonly egress: RunEgress;
+  /** In the place of those of `config.yaml`. */
+  readonly limits: Limits;
+}
+
 export interface CreateContext {
+  readonly run?: RunOfWorkspace | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly progress?: ReportProgress | undefined;
   readonly onLost: (workspaceId: string, reason: string) => void;
@@ -32,10 +43,13 @@ export async function createWorkspace(
   input: OperationInput<"createWorkspace">,
   context: CreateContext,
 ): Promise<LiveWorkspace> {
-  const config = deps.config();
+  const { run } = context;
+  const config = withLimits(deps.config(), run?.limits);
   const backend = getBackend(deps, input.backend ?? config.backend ?? DEFAULTS.backend);
   requireStated(input, config, backend);
-  const { network, tokens } = await chooseNetwork(deps, backend.name, input);
+  const { network, tokens } = await (run
+    ? runNetwork(deps, backend.name, run.egress)
+    : chooseNetwork(deps, backend.name, input));
   const { secrets, records } = await readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(
     input.environment ?? config.environment ?? defaultEnvironment(backend),
@@ -49,6 +63,7 @@ export async function createWorkspace(
   context.signal?.throwIfAborted();
   const stored: StoredWorkspace = {
     ...blankWorkspace(deps),
+    ...(run && { workspaceId: run.workspaceId }),
     name: input.name ?? null,
     labels: input.labels ?? {},
     environment: rootfs.name,
@@ -95,11 +110,13 @@ type Identity =
   | "modelUsage"
   | "wall";
 
+export const newWorkspaceId = (): string => `ws-${randomName(10)}`;
+
 /** What is new in every workspace, made from a seed or forked. */
 export function blankWorkspace(deps: Dependencies): Pick<StoredWorkspace, Identity> {
   const now = deps.clock.now();
   return {
-    workspaceId: `ws-${randomName(10)}`,
+    workspaceId: newWorkspaceId(),
     state: "creating",
     stateReason: null,
     createdAt: now,
@@ -178,6 +195,9 @@ export async function bringUp(
     throw failure("DISK_FULL", "Cannot create the workspace: no space left on the disk", { cause: error });
   }
 }
+
+const withLimits = (config: Config, limits: Limits | undefined): Config =>
+  limits ? { ...config, limits: { ...config.limits, ...limits } } : config;
 
 type AskedLimits = Pick<OperationInput<"createWorkspace">, "vcpu_count" | "mem_mib">;
 

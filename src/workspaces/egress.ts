@@ -1,6 +1,6 @@
-import type { StoredWorkspace } from "../contracts/store.ts";
+import type { StoredEgress, StoredWorkspace } from "../contracts/store.ts";
 import type { Egress } from "../model/egress.ts";
-import type { EgressOrder, GuardedValue } from "../model/egress-order.ts";
+import type { EgressOrder, GateRoute, GuardedValue } from "../model/egress-order.ts";
 import { failure } from "../model/error-codes.ts";
 import { argument, way } from "../model/hint.ts";
 import { FILE_DATABASES, type NetworkPolicy } from "../model/names.ts";
@@ -46,6 +46,21 @@ export async function chooseNetwork(deps: Dependencies, backend: string, asked: 
   if (!policy) return { network: { ...common, allowHosts: [...new Set(allowHosts)], egress: null }, tokens: undefined };
   const tokens = await deps.tokens.fetch(policy, asked.egress_tokens ?? {});
   return { network: { ...common, allowHosts: [], egress: keepPolicy(policy, tokens) }, tokens };
+}
+
+/** What the bottle of a run lets out. */
+export interface RunEgress extends Required<Pick<StoredEgress, "policy" | "standIns" | "providers">> {
+  /** By the variables of whoever launches. */
+  readonly tokens: Readonly<Record<string, string>>;
+}
+
+/** The network of a run: a gate always, also one that lets nothing out. */
+export async function runNetwork(deps: Dependencies, backend: string, run: RunEgress): Promise<NetworkChoice> {
+  const { policy, standIns, providers } = run;
+  requireGate(deps, backend, "egress");
+  const tokens = await deps.tokens.fetch(policy, run.tokens);
+  const egress = { ...keepPolicy(policy, tokens), standIns, providers };
+  return { network: { networkPolicy: "egress", allowHosts: [], egress, doors: [EGRESS_DOOR] }, tokens };
 }
 
 /** A policy that another workspace has, with its tokens as far as they are known. */
@@ -99,11 +114,14 @@ export function egressOrder(
     return null;
   const { log = "all", routes: listed = [] } = policyOf(stored);
   const routes = listed.map((route) =>
-    gateRoute(route, {
-      ca: (path) => stored.egress?.authorities[path] ?? "",
-      token: (name) => deps.tokens.stateOf(stored.workspaceId, name),
-      onMatch: "block",
-    }),
+    toProvider(
+      stored.egress,
+      gateRoute(route, {
+        ca: (path) => stored.egress?.authorities[path] ?? "",
+        token: (name) => deps.tokens.stateOf(stored.workspaceId, name),
+        onMatch: "block",
+      }),
+    ),
   );
   const guard =
     (kind: GuardedValue["kind"]) =>
@@ -118,6 +136,14 @@ export function egressOrder(
     ],
     way_out: readWayOut(deps),
   };
+}
+
+/** Whatever an agent has seen goes to its model with its conversation: stand-ins pass there, and what is refused is told as the model would. */
+function toProvider(egress: StoredEgress | null, route: GateRoute): GateRoute {
+  const { providers = {}, standIns = {} } = egress ?? {};
+  if (!Object.hasOwn(providers, route.host)) return route;
+  const pass = new Set([...route.pass, ...Object.keys(standIns)]);
+  return { ...route, pass: [...pass], provider: providers[route.host] ?? null };
 }
 
 /** The host's own way out, from its configuration. */

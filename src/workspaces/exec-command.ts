@@ -2,6 +2,7 @@ import { constants } from "node:os";
 import { isClocheError, messageOf } from "../base/errors.ts";
 import { onAbort } from "../base/on-abort.ts";
 import type { GuestExit, GuestProcess } from "../guest/process.ts";
+import type { Rlimit } from "../guest/spawn-frame.ts";
 import { DEFAULTS } from "../model/config.ts";
 import { failure } from "../model/error-codes.ts";
 import { call, way } from "../model/hint.ts";
@@ -113,8 +114,7 @@ export async function execCommand(
       ...(request.pty && { pty: request.pty }),
       timeoutMs,
       graceMs: GRACE_MS,
-      // SECURITY: the number of processes is bounded also where no cgroup bounds it (G-15).
-      rlimits: [{ resource: RLIMIT_NPROC, soft: live.limits.pids, hard: live.limits.pids }],
+      rlimits: processLimit(live),
     }),
   );
   const stopListening = onAbort(context.signal, () => running.process.signal(constants.signals.SIGKILL, "tree"));
@@ -211,6 +211,11 @@ export function blankResult(live: LiveWorkspace, command: Command, cwd: string):
 }
 
 const RLIMIT_NPROC = 6;
+
+/** SECURITY: the number of processes is bounded also where no cgroup bounds it (G-15). */
+export const processLimit = ({ limits: { pids } }: Pick<LiveWorkspace, "limits">): Rlimit[] => [
+  { resource: RLIMIT_NPROC, soft: pids, hard: pids },
+];
 
 async function feedInput(running: RunningCommand, stdin: AsyncIterable<Buffer>): Promise<void> {
   try {

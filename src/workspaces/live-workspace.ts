@@ -6,7 +6,7 @@ import { GuestFiles } from "../guest/files.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ExecResult } from "../model/exec.ts";
 import { AGENT, type ExecutionMode } from "../model/names.ts";
-import type { RunningCommand } from "./running-command.ts";
+import type { OutputSink, RunningCommand } from "./running-command.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** How long after a broken connection its sandbox may take to be gone, on a machine that is busy. Nobody waits for it. */
@@ -16,9 +16,11 @@ const END_PATIENCE_MS = 30_000;
 const PRINTED_BYTES = 16 * 1024 * 1024;
 const ALL_PRINTED = new ByteBudget(64 * 1024 * 1024);
 
-/** A command of an earlier daemon that waits for its client to come back. */
+/** A command of an earlier daemon that waits for its client to come back, or one that waits for its first. */
 export interface AdoptedCommand {
   readonly process: number;
+  /** Of one that nobody has read from yet: starts to read its output, and hands it on from the first byte. Undefined once it is read. */
+  first?(sink: OutputSink): Promise<ExecResult> | undefined;
   /** Starts to read its output, once; gives its result. */
   start(): Promise<ExecResult>;
 }

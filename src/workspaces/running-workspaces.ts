@@ -93,6 +93,11 @@ export class RunningWorkspaces {
     return this.#secrets.get(workspaceId) ?? NO_SECRETS;
   }
 
+  /** What its next sandbox starts with. */
+  setSecrets(workspaceId: string, secrets: Secrets): void {
+    this.#secrets.set(workspaceId, secrets);
+  }
+
   forgetSecrets(workspaceId: string): void {
     this.#secrets.delete(workspaceId);
   }

@@ -10,7 +10,7 @@ import { needleBytes, Redactor } from "../policy/redactor.ts";
 import { redactValue } from "../policy/redact-value.ts";
 import { digestSecret } from "./secret-digest.ts";
 
-type GivenSecret = NonNullable<OperationInput<"createWorkspace">["secrets"]>[number];
+export type GivenSecret = NonNullable<OperationInput<"createWorkspace">["secrets"]>[number];
 
 /** In the sandbox, on its memory-backed `/run`. */
 export const SECRETS_FOLDER = "run/cloche/secrets";

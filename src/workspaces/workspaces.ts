@@ -19,6 +19,7 @@ import { hasChanges } from "./has-changes.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { isStopped, isVisible } from "./present.ts";
 import { moveWorkspace } from "./move-workspace.ts";
+import { letGoOfSecrets, prepareRenewal, type Renewal, requireOpen } from "./renew-workspace.ts";
 import { resetWorkspace } from "./reset-workspace.ts";
 import { RunningWorkspaces } from "./running-workspaces.ts";
 import { getBackend, haltSandbox, removeSandboxes, sandboxDirectory, startSandbox } from "./sandbox.ts";
@@ -172,6 +173,21 @@ export class Workspaces extends WorkspaceRecords {
       await this.#moveDoors(live);
       return this.#made(live);
     });
+  }
+
+  /** A new sandbox over the files that it has, with other secrets and another way out: for the next start of its agent. */
+  async renew(workspaceId: string, wanted: Renewal, context: CallContext): Promise<void> {
+    const putInForce = await prepareRenewal(this.deps, this.#running, this.get(workspaceId), wanted);
+    await this.stop(workspaceId);
+    putInForce();
+    await this.start(workspaceId, context);
+    requireOpen(this.doorsOf(workspaceId));
+  }
+
+  /** Ends what runs and lets go of all that is secret; `/workspace` stays. */
+  async shelve(workspaceId: string): Promise<void> {
+    await this.stop(workspaceId);
+    await letGoOfSecrets(this.deps, this.#running, workspaceId);
   }
 
   /** What the workspace has as doors from now on, in every sandbox that it gets. Tells which are open. */

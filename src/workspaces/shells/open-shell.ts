@@ -20,6 +20,20 @@ const RLIMIT_NPROC = 6;
 /** The files that a person's shell reads at its start would change prompt and behaviour from one environment to the next. */
 const START = "if command -v bash >/dev/null 2>&1; then exec bash --noprofile --norc -i; fi; exec sh -i";
 
+/** What runs at a terminal that stays. */
+export interface TerminalProgram {
+  readonly argv: readonly string[];
+  /** Beside what all commands get. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Of these, no other command learns. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly cols: number;
+  readonly rows: number;
+  /** Resolves when it can be told that it is there; to its end, if that has come. */
+  readonly ready: (process: GuestProcess) => Promise<GuestExit | undefined>;
+}
+
 /** Starts a shell and waits for its prompt, so that what is typed next is not echoed before it. */
 export async function openShell(
   deps: Dependencies,
@@ -27,8 +41,24 @@ export async function openShell(
   input: OperationInput<"openShell">,
 ): Promise<{ shell: Shell; process: number }> {
   const { cols = 120, rows = 30 } = input;
-  const cwd = toWorkspaceAbsolute(toWorkspaceRelative(input.cwd ?? WORKSPACE_ROOT));
-  const secrets = live.secrets.environment(input.secret_env);
+  return await openTerminal(deps, live, {
+    argv: ["/bin/sh", "-c", START],
+    // An empty HISTFILE: what was typed is written nowhere.
+    env: { ...promptOf(deps.store, live.workspaceId), HISTFILE: "" },
+    secrets: live.secrets.environment(input.secret_env),
+    cwd: toWorkspaceAbsolute(toWorkspaceRelative(input.cwd ?? WORKSPACE_ROOT)),
+    cols,
+    rows,
+    ready: untilPrompt,
+  });
+}
+
+/** Starts a program at a terminal of its own. It goes on without us, and is found again by its record. */
+export async function openTerminal(
+  deps: Dependencies,
+  live: LiveWorkspace,
+  { argv, env, secrets, cwd, cols, rows, ready }: TerminalProgram,
+): Promise<{ shell: Shell; process: number }> {
   const guest = await live.guest();
   const { pids } = live.limits;
   const shellId = `sh-${randomName(8)}`;
@@ -46,9 +76,8 @@ export async function openShell(
   deps.store.putShell(live.workspaceId, stored);
   try {
     const process = guest.spawn({
-      argv: ["/bin/sh", "-c", START],
-      // An empty HISTFILE: what was typed is written nowhere.
-      env: sandboxEnvironment(live, { ...promptOf(deps.store, live.workspaceId), HISTFILE: "", ...secrets }, true),
+      argv,
+      env: sandboxEnvironment(live, { ...env, ...secrets }, true),
       hasSecrets: hasAny(secrets),
       cwd,
       user: AGENT,
@@ -62,7 +91,7 @@ export async function openShell(
       rlimits: [{ resource: RLIMIT_NPROC, soft: pids, hard: pids }],
     });
     ({ process: number } = await process.started);
-    const exit = await untilPrompt(process);
+    const exit = await ready(process);
     if (exit?.kind === "failed") {
       await guest.forget(number);
       throw failure("FILE_NOT_FOUND", `Cannot open a shell in ${cwd}: ${exit.message}`);

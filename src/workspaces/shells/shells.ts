@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import { isClocheError } from "../../base/errors.ts";
 import type { StoredShell } from "../../contracts/store.ts";
+import type { GuestProcess } from "../../guest/process.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { OperationInput } from "../../model/operations.ts";
 import type { Shell, ShellClosed, ShellList, ShellOutput, ShellSignalled, ShellWritten } from "../../model/shell.ts";
@@ -17,7 +18,7 @@ import {
   shellNotFound,
   shellTag,
 } from "./find-shell.ts";
-import { openShell } from "./open-shell.ts";
+import { openShell, openTerminal, type TerminalProgram } from "./open-shell.ts";
 import { PlainRenderer } from "./plain-renderer.ts";
 import { readRing, waitForIdle } from "./read-ring.ts";
 import { shellWindow } from "./shell-window.ts";
@@ -43,6 +44,17 @@ export class Shells {
 
   async open(live: LiveWorkspace, input: OperationInput<"openShell">): Promise<Shell> {
     const { shell, process } = await openShell(this.#deps, live, input);
+    this.#follow(live, shell.shell_id, process);
+    return shell;
+  }
+
+  /** The same for another program than a shell; whoever attaches first sees all that it prints. */
+  async openProgram(live: LiveWorkspace, program: Omit<TerminalProgram, "ready">): Promise<Shell> {
+    const ready = (process: GuestProcess) => {
+      process.detach();
+      return Promise.resolve(undefined);
+    };
+    const { shell, process } = await openTerminal(this.#deps, live, { ...program, ready });
     this.#follow(live, shell.shell_id, process);
     return shell;
   }
