@@ -33,6 +33,7 @@ export type { ArtifactType, ExecutionMode, NetworkPolicy, WorkspaceState } from 
 export type * from "./model/prepared.ts";
 export type * from "./model/provider.ts";
 export type { Progress, ReportProgress } from "./model/progress.ts";
+export type { CleanedUp, Leftover, Run, RunAttached, RunEnd, RunList, RunState } from "./model/run.ts";
 export type { Included, LeftOut } from "./model/seed-content.ts";
 export type * from "./model/service.ts";
 export type * from "./model/shell.ts";

@@ -1,6 +1,6 @@
 import type { bottleOperations } from "../model/operations/bottle-operations.ts";
 import type { OperationName } from "../model/operations.ts";
-import { planDocument, preflightText, wantedValues } from "../policy/bottles/preflight.ts";
+import { plannedRun } from "../policy/bottles/preflight.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
 import type { Verb } from "../workspaces/verb.ts";
 import { describeAgent } from "./describe-agent.ts";
@@ -15,15 +15,7 @@ export function bottleVerbs(deps: Dependencies): BottleVerbs {
   return {
     listAgents: (input) => listAgents(deps.home, openManifest(deps.home, input)),
     inspectAgent: async (input) => describeAgent(await planWithBottle(deps, input)),
-    planRun: async (input) => {
-      const plan = await planRun(deps, input);
-      return {
-        plan: planDocument(plan),
-        preflight: preflightText(plan),
-        notes: [...plan.notes],
-        wanted: wantedValues(plan),
-      };
-    },
+    planRun: async (input) => plannedRun(await planRun(deps, input)),
     initManifest: async (input) => await Promise.resolve(initManifest(deps.home, input)),
   };
 }

@@ -25,6 +25,10 @@ const entry = (words: string, summary: string, load: () => Promise<{ command: Co
 const commands: readonly CommandEntry[] = [
   entry("run", "Run one command in a fresh workspace, then delete it", () => import("./commands/run.ts")),
   entry("start", "Start an agent in its bottle", () => import("./commands/start.ts")),
+  entry("resume", "Take up a run that was kept, where its agent stopped", () => import("./commands/resume.ts")),
+  entry("attach", "Sit down at a run; Ctrl-] leaves it at work", () => import("./commands/attach.ts")),
+  entry("stop", "End the agent of a run; the run is kept", () => import("./commands/stop.ts")),
+  entry("cleanup", "Remove what runs have left, on every backend", () => import("./commands/cleanup.ts")),
   entry("list", "List the agents and bottles, or the runs", () => import("./commands/list.ts")),
   entry("info", "Show what an agent has, and where each part comes from", () => import("./commands/info.ts")),
   entry("init", "Write a first bottle and a first agent", () => import("./commands/init.ts")),

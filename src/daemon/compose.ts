@@ -7,6 +7,9 @@ import { ContainerBackend } from "../backends/container/container-backend.ts";
 import { DockerBackend } from "../backends/docker/docker-backend.ts";
 import { SmolmachinesBackend } from "../backends/smolmachines/smolmachines-backend.ts";
 import { VmBackend } from "../backends/vm/vm-backend.ts";
+import type { RunParts } from "../bottles/run-parts.ts";
+import { RunStates } from "../bottles/run-states.ts";
+import { Runs } from "../bottles/runs.ts";
 import type { Backend } from "../contracts/backend.ts";
 import { createEnvironments } from "../environments/environments.ts";
 import { createGates } from "../gate-processes/gate-processes.ts";
@@ -82,14 +85,16 @@ function composeAll(
   const services = new Services(deps);
   const shells = new Shells(deps);
   const workspaces = new Workspaces(deps, services, shells);
-  const parts: WorkspaceParts = { deps, workspaces, services, shells };
+  const parts: RunParts = { deps, workspaces, services, shells, states: new RunStates(places.home) };
+  const runs = new Runs(parts);
   return {
-    handlers: createHandlers({ ...parts, places }),
+    handlers: createHandlers({ ...parts, places }, runs),
     parts,
     hasWorkToHold: () => workspaces.needsDaemon,
     recover: async () => {
       for (const backend of backends.values()) await backend.recover?.();
       await workspaces.recover();
+      runs.recover();
     },
     close: async () => {
       await workspaces.close();

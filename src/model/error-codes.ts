@@ -64,6 +64,14 @@ export const ERROR_CODES = {
   HOST_NOT_INSTALLED: row(1, 404, "Install the host first; `cloche host doctor` shows which are there"),
   HOST_DRIFTED: row(1, 409, "Run `cloche host repair HOST` to change the entry"),
   HOST_FAILED: row(1, 502, "Run the host's own command by hand to see all that it says"),
+  // runs of agents
+  RUN_NOT_FOUND: row(1, 404, "See `cloche list active` for the runs that work now"),
+  RUN_ACTIVE: row(1, 409, "Sit down at it with `cloche attach IDENTITY`, or end it with `cloche stop IDENTITY`"),
+  RUN_NOT_ACTIVE: row(1, 409, "Take it up with `cloche resume IDENTITY`"),
+  RUN_STATE_INVALID: row(1, 409, "Look at state/IDENTITY in the cloche home; `cloche cleanup --all` removes it"),
+  SKILL_NOT_FOUND: row(2, 404, "Skills are folders in ~/.claude/skills, or in $CLOCHE_SKILLS_DIR"),
+  SKILL_INVALID: row(2, 400, "A skill is a folder with a SKILL.md and what belongs to it"),
+  AGENT_PROGRAM_NOT_FOUND: row(1, 404, "Install it in the environment, or name another environment in the bottle"),
   // paths and files
   PATH_OUTSIDE_WORKSPACE: row(2, 400, "Give a path under /workspace, relative or absolute"),
   HOST_ACCESS_REFUSED: row(

@@ -6,6 +6,7 @@ import { egressOperations } from "./operations/egress-operations.ts";
 import { eventOperations } from "./operations/event-operations.ts";
 import { fileOperations } from "./operations/file-operations.ts";
 import { hostOperations } from "./operations/host-operations.ts";
+import { runOperations } from "./operations/run-operations.ts";
 import { serviceOperations } from "./operations/service-operations.ts";
 import { shellOperations } from "./operations/shell-operations.ts";
 import { snapshotOperations } from "./operations/snapshot-operations.ts";
@@ -25,6 +26,7 @@ export const OPERATIONS = {
   ...egressOperations,
   ...eventOperations,
   ...bottleOperations,
+  ...runOperations,
   ...hostOperations,
 } as const;
 

@@ -18,6 +18,7 @@ import type {
 import type { DaemonStatus, Health, McpToken } from "../model/health.ts";
 import type { CallName, OperationInput, OperationResult } from "../model/operations.ts";
 import type { Prepared } from "../model/prepared.ts";
+import type { CleanedUp, Run, RunEnd, RunList } from "../model/run.ts";
 import type { Service, ServiceList, ServiceLogs } from "../model/service.ts";
 import type { Shell, ShellClosed, ShellList, ShellOutput, ShellSignalled, ShellWritten } from "../model/shell.ts";
 import type { SnapshotDeleted, SnapshotList, SnapshotMade, WorkspaceReset } from "../model/snapshot.ts";
@@ -38,9 +39,11 @@ import {
   runHere,
 } from "./on-this-host.ts";
 import type {
+  AttachRunOptions,
   AttachShellOptions,
   CallOptions,
   CheckEgressOptions,
+  CleanUpOptions,
   ClocheOptions,
   CommandStream,
   CreateOptions,
@@ -52,6 +55,7 @@ import type {
   ForkOptions,
   InitManifestOptions,
   ListFilesOptions,
+  ListRunsOptions,
   LongCallOptions,
   ManifestOptions,
   McpTokenOptions,
@@ -60,6 +64,7 @@ import type {
   OpenShellOptions,
   PatchOptions,
   PlanRunOptions,
+  PlanResumeOptions,
   PrepareOptions,
   PruneOptions,
   PullOptions,
@@ -68,6 +73,8 @@ import type {
   ReadShellOptions,
   ResetOptions,
   ResizeShellOptions,
+  ResumeRunOptions,
+  RunAttachment,
   RunOptions,
   RunResult,
   RunStream,
@@ -76,6 +83,7 @@ import type {
   ShellStream,
   SignalCommandOptions,
   SignalShellOptions,
+  StartRunOptions,
   StartServiceOptions,
   StreamOptions,
   SyncOptions,
@@ -370,6 +378,50 @@ export class Cloche implements AsyncDisposable {
   /** Writes a first bottle and a first agent, and never over what is there. */
   async initManifest(options: InitManifestOptions = {}): Promise<ManifestStarted> {
     return await this.#ask("initManifest", {}, options);
+  }
+
+  /** Plans, makes and provisions all that an agent needs, and starts it. It goes on without a client. */
+  async startRun(agent: string, options: StartRunOptions = {}): Promise<Run> {
+    const { signal, onProgress, ...asked } = options;
+    const { startRunInput } = await import("./runs.ts");
+    return await this.#connection.call("startRun", startRunInput(agent, asked, this.#env), { signal, onProgress });
+  }
+
+  /** What resuming a run would do, and what it needs for it. Makes nothing. */
+  async planResume(identity: string, options: PlanResumeOptions = {}): Promise<PlannedRun> {
+    const { resumeHere } = await import("./runs.ts");
+    return await this.#connection.call("planResume", { identity, ...resumeHere(options, this.#env) }, options);
+  }
+
+  /** Starts the agent of a run that was kept again, in its workspace and on its backend. */
+  async resumeRun(identity: string, options: ResumeRunOptions = {}): Promise<Run> {
+    const { signal, onProgress } = options;
+    const { resumeRunInput } = await import("./runs.ts");
+    return await this.#connection.call("resumeRun", resumeRunInput(identity, options, this.#env), {
+      signal,
+      onProgress,
+    });
+  }
+
+  /** What the agent prints, and what is typed where it has a terminal. */
+  async attachRun(identity: string, options: AttachRunOptions = {}): Promise<RunAttachment> {
+    const { signal, ...input } = options;
+    const { openAttachment } = await import("./attached-run.ts");
+    return openAttachment(this.#connection, { ...input, identity }, signal);
+  }
+
+  /** Ends the agent of a run; the run is kept. */
+  async stopRun(identity: string, options: CallOptions = {}): Promise<RunEnd> {
+    return await this.#ask("stopRun", { identity }, options);
+  }
+
+  async listRuns(options: ListRunsOptions = {}): Promise<RunList> {
+    return await this.#ask("listRuns", {}, options);
+  }
+
+  /** Removes what runs have left, on every backend. */
+  async cleanUp(options: CleanUpOptions = {}): Promise<CleanedUp> {
+    return await this.#ask("cleanUp", {}, options);
   }
 
   /** What happens in this home, as it happens; with `since`, what has happened before it. */

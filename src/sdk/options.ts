@@ -3,6 +3,7 @@ import type { ExecResult } from "../model/exec.ts";
 import type { OperationInput, OperationName } from "../model/operations.ts";
 import type { ReportProgress } from "../model/progress.ts";
 import type { WorkspaceSeed } from "../model/workspace.ts";
+import type { RunEnd } from "../model/run.ts";
 import type { Shell } from "../model/shell.ts";
 import type { Manifest } from "./manifest.ts";
 
@@ -154,6 +155,35 @@ export interface ShellStream extends AsyncDisposable {
   /** `endInput`, without waiting for a reader of the last output. */
   detach(): Promise<Shell>;
   /** Cuts the connection; `result` is then `CANCELLED`. The shell goes on. */
+  close(): Promise<void>;
+}
+
+/** What a launch takes beside its plan. `variables` and `answers` are what the plan wanted: they are sent in the call and written nowhere. */
+export type LaunchOptions = Pick<OperationInput<"startRun">, "variables" | "answers" | "skills_path" | "terminal"> &
+  LongCallOptions;
+export type StartRunOptions = PlanRunOptions & LaunchOptions;
+export type PlanResumeOptions = Pick<PlanRunOptions, "headless" | "prompt" | "manifest" | "signal">;
+export type ResumeRunOptions = PlanResumeOptions & LaunchOptions;
+export type AttachRunOptions = Omit<OperationInput<"attachRun">, "identity"> & CallOptions;
+export type ListRunsOptions = OperationInput<"listRuns"> & CallOptions;
+export type CleanUpOptions = OperationInput<"cleanUp"> & LongCallOptions;
+
+export type RunSignal = OperationInput<"signalRun">["signal"];
+
+/** A run, byte for byte. When the daemon dies it goes on with the next one. Leaving it does not end the run. */
+export interface RunAttachment extends AsyncDisposable {
+  /** How the run ended and what became of it, or that this stream left it. Comes after the last output. */
+  readonly result: Promise<RunEnd>;
+  /** May be called once. Leaving the loop drops the rest. At a terminal all is `stdout`. */
+  output(): AsyncIterable<OutputChunk>;
+  /** What is typed, at a terminal. Resolves when there is room for more. */
+  write(data: Uint8Array | string): Promise<void>;
+  resize(size: { cols: number; rows: number }): Promise<void>;
+  /** To the agent and all that it has started. */
+  signal(name: RunSignal): Promise<void>;
+  /** Nothing more is typed: at a terminal the daemon lets go of the run, and `result` comes. Idempotent. */
+  endInput(): void;
+  /** Cuts the connection; `result` is then `CANCELLED`. The run goes on. */
   close(): Promise<void>;
 }
 

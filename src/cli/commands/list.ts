@@ -1,5 +1,5 @@
-import { failure } from "../../model/error-codes.ts";
 import type { AgentList } from "../../model/bottle-plan.ts";
+import type { RunList } from "../../model/run.ts";
 import { defineCommand } from "../command.ts";
 import { escapeName } from "../output/escape.ts";
 import { formatTable, type Layout } from "../output/table.ts";
@@ -11,12 +11,13 @@ export const command = defineCommand({
     "Agents are files in agents/ of the cloche home and in .cloche/agents/ of the current folder; bottles are files in bottles/ of the cloche home.",
   positionals: [{ name: "active", description: "The runs that work now", optional: true, choices: ["active"] }],
   options: {},
-  examples: ["cloche list", "cloche list --json"],
+  examples: ["cloche list", "cloche list active", "cloche list --json"],
   async run(context) {
-    if (context.optionalArgument("active") !== undefined)
-      throw failure("NOT_SUPPORTED", "This version starts no runs, so there is no list of them", {
-        hint: "Leave `active` out to see the agents and bottles",
-      });
+    if (context.optionalArgument("active") !== undefined) {
+      const runs = await (await context.connect()).listRuns();
+      await context.print(runs, () => formatRuns(runs, context.layout));
+      return 0;
+    }
     const list = await (await context.connect()).listAgents({ project_path: context.io.cwd });
     for (const note of list.notes) context.note(`note: ${note}`);
     await context.print(list, () => formatList(list, context.layout));
@@ -43,4 +44,17 @@ function formatList({ agents, bottles }: AgentList, layout: Layout): string {
     "",
     ...formatTable(["BOTTLE", "EXTENDS", "STATE"], bottleRows, layout),
   ].join("\n");
+}
+
+function formatRuns({ runs }: RunList, layout: Layout): string {
+  if (runs.length === 0) return "No agent is at work";
+  const rows = runs.map(({ identity, agent_name, backend, state, workspace_id, label }) => [
+    identity,
+    agent_name,
+    escapeName(backend),
+    state,
+    workspace_id,
+    escapeName(label ?? "-"),
+  ]);
+  return formatTable(["IDENTITY", "AGENT", "BACKEND", "STATE", "WORKSPACE", "LABEL"], rows, layout).join("\n");
 }

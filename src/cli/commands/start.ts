@@ -2,11 +2,9 @@ import type { PlannedRun } from "../../model/bottle-plan.ts";
 import { AGENT, BACKEND, BOTTLE } from "../arguments/common-options.ts";
 import { usageError } from "../arguments/usage-error.ts";
 import { type Context, defineCommand } from "../command.ts";
-import { escapeName } from "../output/escape.ts";
 import { chooseAgent } from "../start/choose-agent.ts";
-import { gatherValues } from "../start/gather-values.ts";
 import { launchRun } from "../start/launch-run.ts";
-import { canAsk, confirm } from "../terminal/confirm.ts";
+import { showPreflight } from "../start/show-plan.ts";
 
 export const command = defineCommand({
   words: ["start"],
@@ -67,10 +65,13 @@ export const command = defineCommand({
     const planned = await (await context.connect()).planRun(agent, options);
     for (const note of planned.notes) context.note(`note: ${note}`);
     if (dryRun) return await showPlan(context, planned, values.format === "json");
-    showPreflight(context, planned);
-    if (!values.yes && !values.headless && !(await agreed(context, this.words))) return 1;
-    const gather = () => gatherValues(context.io, planned.wanted);
-    return await launchRun(context, { agent, options, planned, gather });
+    return await launchRun(context, {
+      words: this.words,
+      headless: values.headless,
+      yes: values.yes,
+      planned,
+      launch: (client, given) => client.startRun(agent, { ...options, ...given }),
+    });
   },
 });
 
@@ -78,17 +79,4 @@ async function showPlan(context: Context, planned: PlannedRun, asJson: boolean):
   if (!asJson && !context.json) showPreflight(context, planned);
   else await context.print(planned.plan, () => JSON.stringify(planned.plan, null, 2));
   return 0;
-}
-
-/** Names in it may be a project's: nothing of them steers the terminal. */
-function showPreflight({ io }: Context, { preflight }: PlannedRun): void {
-  io.stderr.write(preflight.split("\n").map(escapeName).join("\n"));
-}
-
-async function agreed(context: Context, words: readonly string[]): Promise<boolean> {
-  if (context.json || !canAsk(context.io))
-    throw usageError(words, "Cannot ask whether to start it: there is no terminal", "Give --yes.");
-  if (await confirm(context.io, "Start it?")) return true;
-  context.note("Nothing was started");
-  return false;
 }

@@ -1,7 +1,7 @@
 import { failure } from "../../model/error-codes.ts";
 import { call, way } from "../../model/hint.ts";
 import type { Cloche } from "../../sdk/cloche.ts";
-import { attachTerminal } from "../terminal/attach-terminal.ts";
+import { attachShellHere } from "../terminal/attach-terminal.ts";
 import { defineCommand } from "../command.ts";
 import { WORKSPACE } from "../arguments/common-options.ts";
 import { SHELL } from "../arguments/shell-options.ts";
@@ -17,7 +17,7 @@ export const command = defineCommand({
   options: {},
   examples: ["cloche workspace shell attach ws-4", "cloche workspace shell attach ws-4 sh-1a2b3c4d"],
   async run(context) {
-    return await attachTerminal(context, this.words, async (size) => {
+    return await attachShellHere(context, this.words, async (size) => {
       const client = await context.connect();
       const id = context.argument("ID");
       return client.attachShell(id, context.optionalArgument("SHELL") ?? (await onlyShell(client, id)), size);

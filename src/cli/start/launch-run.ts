@@ -1,23 +1,36 @@
 import type { PlannedRun } from "../../model/bottle-plan.ts";
-import { failure } from "../../model/error-codes.ts";
-import type { PlanRunOptions } from "../../sdk/options.ts";
+import type { Run } from "../../model/run.ts";
+import type { Cloche } from "../../sdk/cloche.ts";
+import type { LaunchOptions } from "../../sdk/options.ts";
+import { usageError } from "../arguments/usage-error.ts";
 import type { Context } from "../command.ts";
-import type { GatheredValues } from "./gather-values.ts";
+import { terminalSize } from "../terminal/terminal-size.ts";
+import { gatherValues } from "./gather-values.ts";
+import { askWhetherToStart, showPreflight } from "./show-plan.ts";
+import { followOutput, sitDown } from "./stay-with-run.ts";
 
-/** What was shown and agreed to. */
-export interface AgreedRun {
-  readonly agent: string;
-  readonly options: PlanRunOptions;
+/** A start of an agent, new or once more. */
+export interface AskedRun {
+  readonly words: readonly string[];
+  readonly headless: boolean;
+  /** Nobody is asked whether it may start. */
+  readonly yes: boolean;
   readonly planned: PlannedRun;
-  /** Takes and asks for what the run needs of whoever starts it. */
-  readonly gather: () => Promise<GatheredValues>;
+  launch(client: Cloche, options: LaunchOptions): Promise<Run>;
 }
 
-/** Starts it, stays with it, and resolves to the exit code. */
-export function launchRun(_context: Context, { agent }: AgreedRun): Promise<number> {
-  return Promise.reject(
-    failure("NOT_SUPPORTED", `Agent "${agent}" cannot be started: this version only plans`, {
-      hint: "Give --dry-run to see what starting it would do",
-    }),
-  );
+/** Shows the plan, asks, starts what was agreed to, stays with it, and resolves to the exit code. */
+export async function launchRun(context: Context, asked: AskedRun): Promise<number> {
+  const { words, headless, yes, planned } = asked;
+  const { io } = context;
+  showPreflight(context, planned);
+  if (!yes && !headless && !(await askWhetherToStart(context, words))) return 1;
+  if (!headless && (context.json || io.stdin.isTTY !== true || io.stdout.isTTY !== true))
+    throw usageError(words, "The agent would have no terminal here", "Use --headless --prompt TEXT.");
+  const { variables, answers } = await gatherValues(io, planned.wanted);
+  const client = await context.connect();
+  const terminal = headless ? undefined : terminalSize(io.stdout);
+  const run = await asked.launch(client, { variables, answers, terminal, onProgress: context.onProgress });
+  context.endProgress();
+  return headless ? await followOutput(context, client, run) : await sitDown(context, client, run.identity, 0);
 }

@@ -14,18 +14,49 @@ import { writeAll } from "../output/write-all.ts";
 /** Ctrl-]: no shell and few programs use it. */
 const DETACH_KEY = 0x1d;
 
-/** Joins our terminal and a shell's until the key, the shell's end or a signal; then ours is as it was before. */
-export async function attachTerminal(
+/** What can be sat down at. */
+export interface TerminalStream<Result> {
+  /** Comes after the last output. */
+  readonly result: Promise<Result>;
+  output(): AsyncIterable<Buffer>;
+  write(data: Uint8Array): Promise<void>;
+  resize(size: { cols: number; rows: number }): Promise<void>;
+  /** Leaves it. */
+  endInput(): void;
+  close(): Promise<void>;
+}
+
+export interface Attachment<Result> {
+  /** What it is called in what is told. */
+  readonly what: string;
+  readonly open: (size: { cols: number; rows: number }) => Promise<TerminalStream<Result>>;
+  /** Tells how it ended, and gives the exit code. */
+  readonly farewell: (result: Result, detached: boolean) => number;
+}
+
+/** A shell at our terminal. */
+export async function attachShellHere(
   context: Context,
   words: readonly string[],
   open: (size: { cols: number; rows: number }) => Promise<ShellStream>,
 ): Promise<number> {
-  const { io } = context;
-  if (context.json) throw usageError(words, "Cannot attach with --json", "Use `cloche workspace shell read`.");
-  if (io.stdin.isTTY !== true || io.stdout.isTTY !== true) {
-    const advice = "Use `cloche workspace shell read` and `write`.";
+  requireTerminal(context, words, "Use `cloche workspace shell read` and `write`.");
+  const farewell = (shell: Shell, detached: boolean) => shellFarewell(context, shell, detached);
+  return await attachTerminal(context, { what: "the shell", open, farewell });
+}
+
+export function requireTerminal({ io, json }: Context, words: readonly string[], advice: string): void {
+  if (json) throw usageError(words, "Cannot attach with --json", advice);
+  if (io.stdin.isTTY !== true || io.stdout.isTTY !== true)
     throw usageError(words, "Cannot attach: standard input and output are not a terminal", advice);
-  }
+}
+
+/** Joins our terminal and another until the key, its end or a signal; then ours is as it was before. */
+export async function attachTerminal<Result>(
+  context: Context,
+  { what, open, farewell }: Attachment<Result>,
+): Promise<number> {
+  const { io } = context;
   const modes = new TerminalModes();
   const stream = await open(terminalSize(io.stdout));
   let stoppedBy: HostSignal | undefined;
@@ -33,15 +64,15 @@ export async function attachTerminal(
     stoppedBy ??= signal;
     void stream.close();
   });
-  context.note("Attaching; Ctrl-] detaches and leaves the shell running");
+  context.note(`Attaching; Ctrl-] detaches and leaves ${what} running`);
   const restore = enterRawMode(io, stream);
   try {
     const keys = passKeys(io.stdin, stream);
     await showOutput(io.stdout, stream, modes);
-    const shell = await stream.result;
+    const result = await stream.result;
     await leaveScreen(io.stdout, modes);
     restore();
-    return farewell(context, shell, keys.detached());
+    return farewell(result, keys.detached());
   } catch (error) {
     if (stoppedBy !== undefined) return 128 + constants.signals[`SIG${stoppedBy}`];
     if (errnoOf(error) === "EPIPE") return BROKEN_PIPE_EXIT;
@@ -56,7 +87,10 @@ export async function attachTerminal(
 }
 
 /** Goes on by itself until the key, or until there are no keys any more. */
-function passKeys(input: InputStream, stream: ShellStream): { detached(): boolean } {
+function passKeys(
+  input: InputStream,
+  stream: Pick<TerminalStream<unknown>, "write" | "endInput">,
+): { detached(): boolean } {
   let detached = false;
   const copy = async () => {
     for await (const chunk of input) {
@@ -75,7 +109,11 @@ function passKeys(input: InputStream, stream: ShellStream): { detached(): boolea
   return { detached: () => detached };
 }
 
-async function showOutput(output: Context["io"]["stdout"], stream: ShellStream, modes: TerminalModes): Promise<void> {
+async function showOutput(
+  output: Context["io"]["stdout"],
+  stream: Pick<TerminalStream<unknown>, "output">,
+  modes: TerminalModes,
+): Promise<void> {
   for await (const data of stream.output()) {
     modes.watch(data);
     await writeAll(output, data);
@@ -85,7 +123,7 @@ async function showOutput(output: Context["io"]["stdout"], stream: ShellStream, 
 const leaveScreen = (output: Context["io"]["stdout"], modes: TerminalModes): Promise<void> =>
   writeAll(output, modes.undo());
 
-function farewell(context: Context, { shell_id: id, state, exit_code: code }: Shell, detached: boolean): number {
+function shellFarewell(context: Context, { shell_id: id, state, exit_code: code }: Shell, detached: boolean): number {
   context.io.stderr.write("\n");
   if (detached || state === "running") {
     context.note(`Detached from ${id}, which runs on`);

@@ -1,5 +1,4 @@
 import { failure } from "../../model/error-codes.ts";
-import type { CommandSignal } from "../../sdk/options.ts";
 import type { CliIo, HostSignal } from "../io.ts";
 
 const REPEAT_MS = 2000;
@@ -18,7 +17,7 @@ export interface ForwardedSignals {
  */
 export function forwardSignals(
   io: Pick<CliIo, "onSignal">,
-  send: (name: CommandSignal) => Promise<void>,
+  send: (name: HostSignal | "KILL") => Promise<void>,
   now: () => number = () => performance.now(),
 ): ForwardedSignals {
   const last = new Map<HostSignal, number>();
@@ -35,7 +34,7 @@ export function forwardSignals(
   });
   // Nobody may be waiting for it when it comes.
   abandoned.catch(() => undefined);
-  const pass = (name: CommandSignal) => {
+  const pass = (name: HostSignal | "KILL") => {
     const sent: Promise<void> = send(name)
       // A command that has just ended takes no signal; its exit is on the way.
       .catch(() => undefined)

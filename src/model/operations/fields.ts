@@ -122,3 +122,23 @@ export const placeFields = {
   backend: z.string().min(1).max(64).optional(),
   oci_runtime: z.string().min(1).max(4096).optional(),
 };
+
+/** What another start of a run takes; all else is as it was at the first. */
+export const resumeFields = {
+  headless: runFields.headless,
+  prompt: runFields.prompt,
+  guest_skills_folder: runFields.guest_skills_folder,
+  /** In the place of the files, as at its first start. */
+  manifest: manifestFields.manifest,
+};
+
+/** What a start of an agent takes from whoever asks for it. */
+export const launchFields = {
+  /** What the plan wanted: their variables, and what they answered. SECURITY: in the body of the call, and nowhere else on its way (G-65) */
+  variables: z.record(secretName, z.string().max(65_536)).optional(),
+  answers: z.record(secretName, z.string().max(65_536)).optional(),
+  /** Folder with the skills; the user's own without it. */
+  skills_path: path.optional(),
+  /** Of the user's own terminal, where the agent is to have one. */
+  terminal: z.strictObject(terminalSize).optional(),
+};

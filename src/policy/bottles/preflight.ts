@@ -1,4 +1,11 @@
-import type { BottlePlan, GitIdentity, PlanDocument, PlannedUpstream, WantedValues } from "../../model/bottle-plan.ts";
+import type {
+  BottlePlan,
+  GitIdentity,
+  PlanDocument,
+  PlannedRun,
+  PlannedUpstream,
+  WantedValues,
+} from "../../model/bottle-plan.ts";
 import { envNames } from "./env-plan.ts";
 import { tokenRefs } from "./plan-routes.ts";
 
@@ -73,3 +80,11 @@ export function wantedValues({
   ];
   return { variables: [...new Set(refs)], questions: env.asked.map((question) => ({ ...question })) };
 }
+
+/** What whoever would start it is told. */
+export const plannedRun = (plan: BottlePlan): PlannedRun => ({
+  plan: planDocument(plan),
+  preflight: preflightText(plan),
+  notes: [...plan.notes],
+  wanted: wantedValues(plan),
+});

@@ -1,0 +1,115 @@
+import { messageOf } from "../base/errors.ts";
+import type { StoredWorkspace } from "../contracts/store.ts";
+import type { BottlePlan } from "../model/bottle-plan.ts";
+import type { AgentSession, RunMetadata } from "../model/run.ts";
+import { resolveEnv } from "../policy/bottles/env-plan.ts";
+import type { RunEgress } from "../workspaces/egress.ts";
+import type { LiveWorkspace } from "../workspaces/live-workspace.ts";
+import type { CallContext } from "../workspaces/verb.ts";
+import { startAgent } from "./agent-session.ts";
+import { provision } from "./provision.ts";
+import { runEgress } from "./run-egress.ts";
+import type { RunParts } from "./run-parts.ts";
+import { findSkills, type Skill } from "./skills.ts";
+
+/** What whoever asks for a start gives along. */
+export interface LaunchInput {
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+  readonly answers?: Readonly<Record<string, string>> | undefined;
+  readonly skills_path?: string | undefined;
+  readonly terminal?: { readonly cols: number; readonly rows: number } | undefined;
+}
+
+/** A shorter value is in everything that is printed: the agent gets it, and nobody looks for it. */
+const SHORTEST_SECRET_BYTES = 4;
+
+/** All that a launch needs, checked and in memory, before anything is made. */
+export interface Launch {
+  readonly plan: BottlePlan;
+  readonly skills: readonly Skill[];
+  readonly egress: RunEgress;
+  /** The values that count as secrets, by the variable of the sandbox. */
+  readonly secrets: readonly { readonly name: string; readonly value: string }[];
+  /** The variables of the agent that are none. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly terminal: { readonly cols: number; readonly rows: number } | null;
+}
+
+export async function prepareLaunch(plan: BottlePlan, input: LaunchInput): Promise<Launch> {
+  const { variables = {}, answers = {} } = input;
+  const { values, secret_names } = resolveEnv(plan.env, { variables, answers });
+  const isSecret = (name: string) =>
+    secret_names.includes(name) && Buffer.byteLength(values[name] ?? "") >= SHORTEST_SECRET_BYTES;
+  const secrets = Object.entries(values).flatMap(([name, value]) => (isSecret(name) ? [{ name, value }] : []));
+  const plain = Object.entries(values).filter(([name]) => !isSecret(name));
+  return {
+    plan,
+    skills: await findSkills(plan.agent.skills, input.skills_path),
+    egress: runEgress(plan, variables),
+    secrets,
+    env: { ...plan.agent_provision.guest_env, ...Object.fromEntries(plain) },
+    terminal: input.terminal ?? null,
+  };
+}
+
+/** By which the workspace of a run is known, also when its state is gone. */
+const RUN_KEY = "run/";
+
+export const runIdentityOf = ({ idempotencyKey: key }: Pick<StoredWorkspace, "idempotencyKey">): string | undefined =>
+  key?.startsWith(RUN_KEY) === true ? key.slice(RUN_KEY.length) : undefined;
+
+/** Makes the workspace of a run, whose id its state names already. */
+export async function makeWorkspace(
+  { deps, workspaces }: RunParts,
+  { identity, workspace_id: workspaceId }: RunMetadata,
+  { plan, secrets, egress }: Launch,
+  { signal, progress }: CallContext,
+): Promise<void> {
+  const { environment, backend, limits, spec } = plan;
+  deps.events.identify(workspaceId, identity);
+  await workspaces.create(
+    {
+      environment,
+      backend,
+      name: identity,
+      ...(spec.copy_cwd && { seed_path: spec.project_path }),
+      secrets: [...secrets],
+      keep: true, // while there is a run, nobody else ends it
+      idempotency_key: `${RUN_KEY}${identity}`,
+    },
+    { signal, progress, run: { workspaceId, egress, limits } },
+  );
+}
+
+/** Puts everything where the agent finds it, and starts it. */
+export async function beginAgent(
+  { deps, shells }: RunParts,
+  live: LiveWorkspace,
+  launch: Launch,
+  { signal }: CallContext,
+): Promise<AgentSession> {
+  const { plan, secrets, env, terminal } = launch;
+  await provision(live, launch, signal);
+  signal.throwIfAborted();
+  return await startAgent(deps, shells, live, {
+    argv: plan.agent_provision.argv,
+    env,
+    secrets: live.secrets.environment(Object.fromEntries(secrets.map(({ name }) => [name, name]))),
+    cwd: plan.agent_provision.guest_cwd,
+    terminal,
+  });
+}
+
+/** Takes back what a failed launch has made. What cannot be taken back now is found by a clean-up. */
+export async function undoLaunch(
+  { deps, workspaces, states }: RunParts,
+  { identity, workspace_id: workspaceId }: RunMetadata,
+): Promise<void> {
+  try {
+    if (deps.store.findWorkspace(workspaceId)) await workspaces.delete(workspaceId);
+    deps.events.forget(workspaceId);
+    await states.remove(identity);
+  } catch (error) {
+    deps.log.error("cannot take back a launch", { identity, error: messageOf(error) });
+  }
+}

@@ -1,0 +1,78 @@
+import { posix } from "node:path";
+import { isClocheError } from "../base/errors.ts";
+import type { GuestFiles } from "../guest/files.ts";
+import type { BottlePlan, GitIdentity } from "../model/bottle-plan.ts";
+import { failure } from "../model/error-codes.ts";
+import type { LiveWorkspace } from "../workspaces/live-workspace.ts";
+import { type Skill, skillItems } from "./skills.ts";
+
+export interface Provisions {
+  readonly plan: BottlePlan;
+  readonly skills: readonly Skill[];
+}
+
+const MAX_CONFIG_BYTES = 1024 * 1024;
+
+/**
+ * Puts all that the agent finds at its start into the sandbox, through its guest program, so that it is the same on every backend. The authority of its gate and the
+ * files of `/workspace` are there already. The doors of git and supervise come after the identity, once they are served.
+ */
+export async function provision(
+  live: LiveWorkspace,
+  { plan, skills }: Provisions,
+  signal?: AbortSignal,
+): Promise<void> {
+  const files = await live.files();
+  const { agent, agent_provision: agentProvision, git_identity: identity } = plan;
+  const write = (path: string, text: string, mode: number) =>
+    files.write("system", inSystem(path), Buffer.from(text), { mode, shownPath: path, signal });
+  await write(agentProvision.prompt_file, agent.prompt, 0o600);
+  for (const { path, text, mode } of agentProvision.files) await write(path, text, mode);
+  for (const skill of skills)
+    await putSkill(files, posix.join(agentProvision.skills_folder, skill.name), skill, signal);
+  if (identity) {
+    const path = posix.join(agentProvision.guest_home, ".gitconfig");
+    await write(path, `${await readIfThere(files, path)}${identityConfig(identity)}`, 0o644);
+  }
+}
+
+/** In the place of what is there: of an earlier start, some of it may be gone on the host. */
+async function putSkill(files: GuestFiles, path: string, skill: Skill, signal: AbortSignal | undefined): Promise<void> {
+  const call = { shownPath: path, signal };
+  await files.remove("system", inSystem(path), { ...call, recursive: true }).catch(unlessMissing);
+  await files.treeIn("system", inSystem(path), skillItems(skill), call);
+}
+
+function unlessMissing(error: unknown): void {
+  if (!isClocheError(error) || error.code !== "FILE_NOT_FOUND") throw error;
+}
+
+/** Relative to the root of the sandbox's own file system. */
+export function inSystem(path: string): string {
+  const whole = posix.normalize(path);
+  if (posix.isAbsolute(path) && whole !== "/") return whole.slice(1).replace(/\/$/, "");
+  throw failure("INVALID_ARGUMENT", `"${path}" is no path in a sandbox that something can be put at`, {
+    hint: "Give an absolute path, as in /home/agent/.claude/skills",
+  });
+}
+
+async function readIfThere(files: GuestFiles, path: string): Promise<string> {
+  try {
+    const { content } = await files.readAll("system", inSystem(path), { maxBytes: MAX_CONFIG_BYTES, shownPath: path });
+    const text = content.toString("utf8");
+    return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+  } catch (error) {
+    unlessMissing(error);
+    return "";
+  }
+}
+
+/** The last value of a key is the one that git takes, so this is added at the end. */
+function identityConfig({ name, email }: GitIdentity): string {
+  const quoted = (value: string) => `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+  const lines = [
+    name === null ? [] : [`\tname = ${quoted(name)}`],
+    email === null ? [] : [`\temail = ${quoted(email)}`],
+  ];
+  return `[user]\n${lines.flat().join("\n")}\n`;
+}

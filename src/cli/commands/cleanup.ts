@@ -1,0 +1,55 @@
+import type { CleanedUp, Leftover } from "../../model/run.ts";
+import { defineCommand } from "../command.ts";
+import { YES } from "../arguments/run-options.ts";
+import { usageError } from "../arguments/usage-error.ts";
+import { escapeName } from "../output/escape.ts";
+import { canAsk, confirm } from "../terminal/confirm.ts";
+
+export const command = defineCommand({
+  words: ["cleanup"],
+  summary: "Remove what runs have left, on every backend",
+  description:
+    "One plan for all of it, and one question. A run that is at work is never touched; one that can be resumed goes only with --all. It may be repeated.",
+  positionals: [],
+  options: {
+    all: { type: "boolean", description: "Also the runs that were kept and could be resumed" },
+    "dry-run": { type: "boolean", description: "Tell what would go, and remove nothing" },
+    yes: YES,
+  },
+  examples: ["cloche cleanup --dry-run", "cloche cleanup --all --yes"],
+  async run(context) {
+    const { all, "dry-run": dry_run, yes } = context.values;
+    if (!dry_run && !yes && (context.json || !canAsk(context.io)))
+      throw usageError(this.words, "Cannot ask whether it is to be removed", "Give --yes, or --dry-run.");
+    const client = await context.connect();
+    const plan = await client.cleanUp({ all, dry_run: true });
+    if (dry_run || plan.removed.length === 0) {
+      await context.print(plan, () => cleanedText(plan, "Would remove"));
+      return 0;
+    }
+    if (!yes) {
+      context.io.stderr.write(plan.removed.map((one) => `  ${leftoverLine(one)}\n`).join(""));
+      const count = plan.removed.length;
+      if (!(await confirm(context.io, `Remove ${count === 1 ? "it" : `these ${count}`}?`))) {
+        context.note("Nothing was removed");
+        return 1;
+      }
+    }
+    const done = await client.cleanUp({ all, onProgress: context.onProgress });
+    await context.print(done, () => cleanedText(done, "Removed"));
+    return 0;
+  },
+});
+
+function cleanedText({ removed, kept }: CleanedUp, verb: string): string {
+  return [
+    ...(removed.length === 0 ? ["Nothing to clean up"] : []),
+    ...removed.map((one) => `${verb} ${leftoverLine(one)}`),
+    ...kept.map((one) => `Kept ${leftoverLine(one)}`),
+  ].join("\n");
+}
+
+function leftoverLine({ kind, identity, workspace_id: id, backend, reason }: Leftover): string {
+  const where = [id, backend].filter((part) => part !== null).join(" on ");
+  return `${kind} ${escapeName(identity ?? "")}${where === "" ? "" : ` (${where})`}: ${escapeName(reason)}`;
+}

@@ -1,0 +1,38 @@
+import { join, resolve } from "node:path";
+import type { OperationInput } from "../model/operations.ts";
+import { runHere } from "./on-this-host.ts";
+import type { LaunchOptions, ResumeRunOptions, StartRunOptions } from "./options.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What a launch takes, with what only this side knows: where the user's skills are. */
+function launchHere({ variables, answers, skills_path: given, terminal }: LaunchOptions, env: Env) {
+  const folder = env["CLOCHE_SKILLS_DIR"];
+  const home = env["HOME"];
+  const skills = given ?? (folder || (home && join(home, ".claude", "skills")));
+  return { variables, answers, terminal, ...(skills && { skills_path: resolve(skills) }) };
+}
+
+export function startRunInput(
+  agent: string,
+  { variables, answers, skills_path, terminal, ...asked }: Omit<StartRunOptions, "signal" | "onProgress">,
+  env: Env,
+): OperationInput<"startRun"> {
+  return { ...runHere(agent, asked, env), ...launchHere({ variables, answers, skills_path, terminal }, env) };
+}
+
+export function resumeRunInput(identity: string, options: ResumeRunOptions, env: Env): OperationInput<"resumeRun"> {
+  return { identity, ...resumeHere(options, env), ...launchHere(options, env) };
+}
+
+export function resumeHere(
+  { headless, prompt, manifest }: ResumeRunOptions,
+  env: Env,
+): Omit<OperationInput<"planResume">, "identity"> {
+  return {
+    headless,
+    prompt,
+    ...(manifest && { manifest: { bottles: { ...manifest.bottles }, agents: { ...manifest.agents } } }),
+    guest_skills_folder: env["CLOCHE_GUEST_SKILLS_DIR"] || undefined,
+  };
+}

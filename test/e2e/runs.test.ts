@@ -1,0 +1,309 @@
+import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ClocheEvent } from "../../src/model/event.ts";
+import { BottledAgents } from "../helpers/bottled-agents.ts";
+import { DoorsInstallation } from "../helpers/doors.ts";
+import { Installation, PROJECT, eventually, runProcess } from "../helpers/installation.ts";
+
+describe("runs", () => {
+  let at: Installation;
+  let agents: BottledAgents;
+  const sdk = () => at.sdk;
+
+  beforeAll(() => {
+    at = new Installation("r");
+    agents = new BottledAgents(at);
+  });
+
+  afterAll(async () => {
+    await at[Symbol.asyncDispose]();
+  });
+
+  const eventsOf = async (identity: string) => {
+    const all: ClocheEvent[] = [];
+    for await (const event of sdk().watch({ identity, since: 0, follow: false })) all.push(event);
+    return all;
+  };
+
+  /** Reads until the text has come; gives all that came. */
+  const until = async (output: AsyncIterator<{ data: Buffer }>, text: string) => {
+    let seen = "";
+    while (!seen.includes(text)) {
+      const next = await output.next();
+      if (next.done === true) throw new Error(`it ended without "${text}": ${seen}`);
+      seen += next.value.data.toString();
+    }
+    return seen;
+  };
+
+  const killDaemon = async () => {
+    const { pid } = await sdk().daemonStatus();
+    process.kill(pid ?? 0, "SIGKILL");
+  };
+
+  describe("without a terminal", () => {
+    it("keep stdout and stderr apart, end with the agent's code, and tell of themselves", async () => {
+      agents.agent("apart", "echo out; echo err >&2; exit 6");
+      const { identity, stdout, stderr, end } = await agents.run("apart");
+      expect([stdout, stderr]).toEqual(["out\n", "err\n"]);
+      expect(end).toEqual({ identity, state: "ended", exit_code: 6, kept: true, reason: null });
+      const { workspace_id, session_id, ended_at } = agents.metadata(identity);
+      expect(session_id).toMatch(/^[0-9a-f-]{36}$/);
+      expect(ended_at).not.toBeNull();
+      expect(await sdk().statusWorkspace(identity)).toMatchObject({ workspace_id, state: "stopped", keep: true });
+      const events = await eventsOf(identity);
+      expect(events.map(({ kind }) => kind)).toEqual(
+        expect.arrayContaining(["workspace.created", "run.started", "command.ended", "run.ended"]),
+      );
+      expect(events.at(-1)).toMatchObject({ kind: "run.ended", exit_code: 6, kept: true, workspace_id });
+      expect(await sdk().cleanUp({ all: true })).toMatchObject({ removed: [{ kind: "run", identity, workspace_id }] });
+      expect(agents.states()).toEqual([]);
+    });
+
+    it("lose nothing of much output, whenever their client comes", async () => {
+      agents.agent("much", "seq 1 200000");
+      const { identity } = await sdk().startRun("much", agents.options());
+      await new Promise((done) => setTimeout(done, 300));
+      const { stdout, end } = await agents.follow(sdk().attachRun(identity));
+      expect(stdout.split("\n").length).toBe(200_001);
+      expect(stdout.endsWith("\n199999\n200000\n")).toBe(true);
+      expect(end).toMatchObject({ exit_code: 0, kept: false });
+      expect(agents.states()).toEqual([]);
+      // Asked again, the end is still known.
+      expect(await sdk().stopRun(identity)).toMatchObject({ exit_code: 0, kept: false });
+    });
+
+    it("go on when the daemon dies, and the client with them", async () => {
+      agents.agent("survivor", "echo one; until test -e /workspace/go; do sleep 0.1; done; echo two; exit 3");
+      const { identity, workspace_id } = await sdk().startRun("survivor", agents.options());
+      const following = agents.follow(sdk().attachRun(identity));
+      await eventually(async () => expect((await sdk().logsWorkspace(identity)).entries[0]?.stdout).toBe("one\n"));
+      await killDaemon();
+      await eventually(async () =>
+        expect((await sdk().listRuns()).runs).toEqual([
+          expect.objectContaining({ identity, state: "running" }) as unknown,
+        ]),
+      );
+      await sdk().writeWorkspaceFile(workspace_id, "go", { text: "" });
+      expect(await following).toMatchObject({ stdout: "one\ntwo\n", end: { exit_code: 3, kept: true } });
+      expect((await eventsOf(identity)).at(-1)).toMatchObject({ kind: "run.ended", exit_code: 3 });
+      await sdk().cleanUp({ all: true });
+    });
+
+    it("can be stopped, resumed and cleaned up, and are no one's to take while they work", async () => {
+      agents.agent("busy", "test -e mark && exit 0; touch mark; echo up; exec sleep 1000");
+      const { identity } = await sdk().startRun("busy", agents.options());
+      await eventually(async () => expect((await sdk().diffWorkspace(identity)).summary.added).toBe(1));
+      await expect(sdk().resumeRun(identity)).rejects.toMatchObject({ code: "RUN_ACTIVE" });
+      expect(await sdk().cleanUp({ all: true })).toEqual({
+        removed: [],
+        kept: [expect.objectContaining({ identity, reason: "it is at work" }) as unknown],
+      });
+      expect(await sdk().stopRun(identity)).toMatchObject({ exit_code: 143, kept: true });
+      expect(await sdk().stopRun(identity)).toMatchObject({ exit_code: 143, kept: true });
+      await sdk().resumeRun(identity, agents.options());
+      expect(await (await sdk().attachRun(identity)).result).toMatchObject({ exit_code: 0, kept: false });
+      await expect(sdk().resumeRun(identity)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+    });
+
+    it("work side by side, ten of them", async () => {
+      agents.agent("many", 'echo "$$" > mine; sleep 0.5; cat mine; exit 0');
+      const all = await Promise.all(Array.from({ length: 10 }, () => agents.run("many")));
+      expect(all.map(({ end }) => end.exit_code)).toEqual(Array.from({ length: 10 }, () => 0));
+      expect(new Set(all.map(({ identity }) => identity)).size).toBe(10);
+      expect(agents.states()).toEqual([]);
+    });
+
+    it("end with the workspace that somebody resets or deletes under them", async () => {
+      agents.agent("held", "exec sleep 1000");
+      const reset = await sdk().startRun("held", agents.options());
+      const deleted = await sdk().startRun("held", agents.options());
+      const ends = [reset, deleted].map(async ({ identity }) => (await sdk().attachRun(identity)).result);
+      await sdk().resetWorkspace(reset.identity);
+      await sdk().deleteWorkspace(deleted.identity);
+      expect(await Promise.all(ends)).toMatchObject([
+        { kept: true, state: "ended" },
+        { kept: false, state: "ended" },
+      ]);
+      expect(agents.states()).toEqual([reset.identity]);
+      await sdk().cleanUp({ all: true });
+    });
+  });
+
+  describe("at a terminal", () => {
+    const size = { cols: 90, rows: 20 };
+    const sit = async (identity: string, cursor?: number) => {
+      const stream = await sdk().attachRun(identity, { terminal: size, cursor });
+      return { stream, output: stream.output()[Symbol.asyncIterator]() };
+    };
+
+    it("take keys and sizes, are left and found again, also by the next daemon", async () => {
+      agents.agent("shell", 'stty size; while read -r line; do echo "got $line"; done; exit 7');
+      const { identity } = await sdk().startRun("shell", agents.options({ headless: false, terminal: size }));
+      const first = await sit(identity, 0);
+      await until(first.output, "20 90");
+      await first.stream.write("hello\r");
+      await until(first.output, "got hello");
+      first.stream.endInput();
+      expect(await first.stream.result).toMatchObject({ state: "running" });
+      await killDaemon();
+      const second = await sit(identity);
+      expect(await until(second.output, "got hello")).toContain("hello");
+      await second.stream.resize({ cols: 40, rows: 10 });
+      await second.stream.write("again\r");
+      await until(second.output, "got again");
+      await second.stream.write("\x04");
+      expect(await second.stream.result).toMatchObject({ exit_code: 7, kept: true });
+      await sdk().cleanUp({ all: true });
+    });
+
+    it("get Ctrl-C as a signal, and a screen of one character", async () => {
+      agents.agent("tiny", "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.1; done");
+      const one = { cols: 1, rows: 1 };
+      const { identity } = await sdk().startRun("tiny", agents.options({ headless: false, terminal: one }));
+      const { stream, output } = await sit(identity, 0);
+      await until(output, "ready");
+      await stream.write("\x03");
+      await until(output, "caught");
+      expect(await stream.result).toMatchObject({ exit_code: 5 });
+      await sdk().cleanUp({ all: true });
+    });
+
+    it("are started, asked about and left by the command, on a real one", async () => {
+      agents.agent("typed", 'printf "I am %s\\n" "$(tty)"; test -t 0 && test -t 1 && exit 4');
+      const start = `node ${PROJECT}/dist/cli/main.js start typed --backend container`;
+      const on = (input: string) =>
+        runProcess("script", ["-qec", start, "/dev/null"], { env: at.env, cwd: at.root, input });
+      const declined = await on("n\n");
+      expect(declined.code).toBe(1);
+      expect(declined.stdout).toContain("Nothing was started");
+      expect(agents.states()).toEqual([]);
+      const agreed = await on("y\n");
+      expect(agreed.stdout).toMatch(/I am \/dev\/pts\/\d+/);
+      expect(agreed.code).toBe(4);
+      const [identity = ""] = agents.states();
+      expect(agreed.stdout).toContain(`resume ${identity}`);
+      await sdk().cleanUp({ all: true });
+    });
+  });
+
+  describe("are refused", () => {
+    it("G-67 before anything is made: a skill that is missing, a link out, too large", async () => {
+      agents.agent("skilled", "ls -R ~/.cloche/skills", { keys: { skills: ["good", "bad"] } });
+      agents.skill("good", { "SKILL.md": "# good\n" });
+      const start = () => sdk().startRun("skilled", agents.options());
+      await expect(start()).rejects.toMatchObject({
+        code: "SKILL_NOT_FOUND",
+        message: expect.stringContaining("bad") as unknown,
+      });
+      const elsewhere = at.path("elsewhere");
+      mkdirSync(elsewhere);
+      symlinkSync(elsewhere, join(agents.skills, "bad"));
+      await expect(start()).rejects.toMatchObject({ code: "SKILL_INVALID" });
+      rmSync(join(agents.skills, "bad"));
+      const folder = agents.skill("bad");
+      symlinkSync("../../elsewhere", join(folder, "out"));
+      await expect(start()).rejects.toMatchObject({
+        code: "SKILL_INVALID",
+        message: expect.stringContaining("out") as unknown,
+      });
+      rmSync(join(folder, "out"));
+      symlinkSync("SKILL.md", join(folder, "inside"));
+      for (let file = 0; file < 10_000; file++) writeFileSync(join(folder, `f${file}`), "");
+      const { stdout, end } = await agents.run("skilled");
+      expect(end.exit_code).toBe(0);
+      expect(stdout.split("\n").filter((line) => /^f\d+$/.test(line)).length).toBe(10_000);
+      writeFileSync(join(folder, "large"), "");
+      truncateSync(join(folder, "large"), 300 * 1024 * 1024);
+      await expect(start()).rejects.toMatchObject({ code: "SKILL_INVALID" });
+      expect([agents.states(), (await sdk().listWorkspaces()).count]).toEqual([[], 0]);
+    });
+
+    it("when the program is not there, with its name, and leave nothing", async () => {
+      agents.agent("absent", "", { bottle: {} });
+      const bottle = join(at.home, "bottles/absent.md");
+      const provider = JSON.stringify({ template: "command", settings: { argv: ["no-such-program"] } });
+      writeFileSync(bottle, `---\nenvironment: host\nagent_provider: ${provider}\n---\n`);
+      for (const more of [{}, { headless: false, terminal: { cols: 80, rows: 24 } }])
+        await expect(sdk().startRun("absent", agents.options(more))).rejects.toMatchObject({
+          code: "AGENT_PROGRAM_NOT_FOUND",
+          message: expect.stringContaining("no-such-program") as unknown,
+        });
+      expect([agents.states(), (await sdk().listWorkspaces()).count]).toEqual([[], 0]);
+    });
+
+    it("G-69 when their state is broken, newer, of another backend or without its workspace; and a clean-up knows them all", async () => {
+      agents.agent("failing", "exit 1");
+      const { identity } = await agents.run("failing");
+      const kept = agents.metadata(identity);
+      const resume = () => sdk().resumeRun(identity, agents.options());
+      const write = (text: string) => writeFileSync(agents.stateFile(identity), text);
+      write("{");
+      await expect(resume()).rejects.toMatchObject({ code: "RUN_STATE_INVALID" });
+      expect(await sdk().cleanUp({ dry_run: true })).toMatchObject({
+        removed: [],
+        kept: [{ kind: "state", identity }],
+      });
+      write(JSON.stringify({ ...kept, version: 2 }));
+      await expect(resume()).rejects.toMatchObject({
+        code: "RUN_STATE_INVALID",
+        hint: expect.stringContaining("newer") as unknown,
+      });
+      write(JSON.stringify({ ...kept, backend: "no-such-backend" }));
+      await expect(resume()).rejects.toMatchObject({ code: "BACKEND_NOT_FOUND" });
+      write(JSON.stringify({ ...kept, identity: "another-12345" }));
+      await expect(resume()).rejects.toMatchObject({ code: "RUN_STATE_INVALID" });
+      rmSync(agents.stateFile(identity));
+      await expect(resume()).rejects.toMatchObject({ code: "RUN_STATE_INVALID" });
+      rmSync(join(at.home, "state", identity), { recursive: true });
+      await expect(resume()).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+      // Its workspace is ours, and nobody else's.
+      const other = await sdk().createWorkspace({
+        backend: "container",
+        environment: "host",
+        name: "mine",
+        keep: true,
+      });
+      const orphan = { kind: "workspace", identity, workspace_id: kept.workspace_id, backend: "container" };
+      expect(await sdk().cleanUp({ dry_run: true })).toEqual({
+        removed: [expect.objectContaining(orphan) as unknown],
+        kept: [],
+      });
+      expect(await sdk().cleanUp()).toMatchObject({ removed: [orphan], kept: [] });
+      expect(await sdk().cleanUp()).toEqual({ removed: [], kept: [] });
+      expect((await sdk().listWorkspaces()).workspaces).toMatchObject([{ workspace_id: other.workspace_id }]);
+      await sdk().deleteWorkspace(other.workspace_id);
+    });
+  });
+
+  it("find their workspace, their home and their files again when they are resumed", async () => {
+    agents.agent(
+      "again",
+      "if test -e ~/note; then cat ~/note mark; exit 0; fi; echo home > ~/note; echo ws > mark; exit 2",
+      {
+        prompt: "Be good.\n",
+      },
+    );
+    const { identity } = await agents.run("again");
+    await sdk().resumeRun(identity, agents.options());
+    const { stdout, end } = await agents.follow(sdk().attachRun(identity));
+    expect([stdout, end.exit_code]).toEqual(["home\nws\n", 0]);
+  });
+
+  it("keep their doors when the gate is killed", async () => {
+    const doors = new DoorsInstallation(at);
+    const ask = 'curl -s -o /dev/null -w "%{http_code}\\n" http://unlisted.example.test/';
+    agents.agent("gated", `${ask}; until test -e go; do sleep 0.1; done; ${ask}`);
+    const { identity, workspace_id } = await sdk().startRun("gated", agents.options());
+    const following = agents.follow(sdk().attachRun(identity));
+    await eventually(async () => expect((await sdk().logsWorkspace(identity)).entries[0]?.stdout).toBe("403\n"));
+    const before = doors.gate(workspace_id);
+    process.kill(before?.gate ?? 0, "SIGKILL");
+    await eventually(() => expect(doors.gate(workspace_id)?.gate).not.toBe(before?.gate));
+    await eventually(async () => expect((await sdk().execWorkspace(identity, { command: ask })).stdout).toBe("403\n"));
+    await sdk().writeWorkspaceFile(identity, "go", { text: "" });
+    expect(await following).toMatchObject({ stdout: "403\n403\n", end: { exit_code: 0 } });
+    await doors.sdk.close();
+  });
+});
