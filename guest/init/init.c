@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -115,6 +116,12 @@ static void bring_loopback_up(void) {
     request.ifr_flags |= IFF_UP;
     (void)ioctl(fd, SIOCSIFFLAGS, &request);
   }
+  /* A resolver that is asked for addresses which fit the interfaces (AI_ADDRCONFIG) does not count 127.0.0.1. With a second address it finds IPv4 here, and so the hosts
+   * that the gate answers for. */
+  struct sockaddr_in second = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1)};
+  struct ifreq alias = {.ifr_name = "lo:1"};
+  memcpy(&alias.ifr_addr, &second, sizeof second);
+  (void)ioctl(fd, SIOCSIFADDR, &alias);
   close(fd);
 }
 

@@ -11,8 +11,11 @@ const SYSTEM_BUNDLES = [
   "etc/ssl/cert.pem",
 ] as const;
 const MAX_BUNDLE_BYTES = 4 * 1024 * 1024;
-/** OpenSSL finds a certificate in a folder by a hash of its subject, which is the same for every gate. */
-const HASHED_NAME = "etc/ssl/certs/89251b68.0";
+/**
+ * What OpenSSL reads when nobody names a file to it. The gate's certificate is not put into the folder of certificates: curl reads that one also when it is told what
+ * to trust instead (`--cacert`), and then a request that is looked at would pass for a tunnel.
+ */
+const OPENSSL_FILE = "usr/lib/ssl/cert.pem";
 /** Where browsers look for what the administrator of a machine trusts, beside what they bring along. */
 const BROWSER_POLICIES = ["etc/chromium/policies/managed/cloche.json", "etc/opt/chrome/policies/managed/cloche.json"];
 /** All after it in a system's own file is the gate's, so that it can be taken out when the gate has another certificate. */
@@ -34,7 +37,7 @@ export async function provisionTrust(files: GuestFiles, pem: string): Promise<vo
     // An environment may have made these read-only; then the variables remain.
     ...[
       [path, bundle] as const,
-      [HASHED_NAME, pem] as const,
+      [OPENSSL_FILE, bundle] as const,
       ...BROWSER_POLICIES.map((file) => [file, policy] as const),
     ].map(([file, data]) => write(file, data).catch(ignoreRefusal)),
   ]);
