@@ -55,6 +55,8 @@ for (const [folder, sources] of Object.entries(BUNDLES)) {
   const bundle = await rolldown({
     cwd: ROOT,
     platform: "node",
+    // A package's modules before its older form, whose own way to load its parts cannot be followed.
+    resolve: { mainFields: ["module", "main"] },
     transform: { target: "node20" },
     external: LOADED_BY_NAME,
     input: Object.fromEntries(sources.map((source) => [nameOf(source), join(ROOT, source)])),
