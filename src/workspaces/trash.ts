@@ -1,10 +1,13 @@
-import { mkdirSync, readdirSync, renameSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { errnoOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { removeTree, requireNoMounts } from "../base/remove-tree.ts";
+
+/** With less room than this, who deletes wants the room. */
+const LITTLE_ROOM_BYTES = 64 * 1024 * 1024;
 
 /**
  * What is removed after its caller was answered. A layer with all that a project has installed takes seconds to remove, and nobody wants to wait for that: it is
@@ -34,6 +37,7 @@ export class Trash {
       return;
     }
     this.#removeLater(name);
+    if (this.#hasLittleRoom()) await this.#emptied;
   }
 
   /** Goes on with what an earlier daemon left. */
@@ -46,6 +50,12 @@ export class Trash {
     const waiting = new AbortController();
     await Promise.race([this.#emptied, setTimeout(withinMs, undefined, waiting).catch(() => undefined)]);
     waiting.abort();
+  }
+
+  /** On a full disk not even the deletion can be written down before something is gone. */
+  #hasLittleRoom(): boolean {
+    const { bavail, bsize } = statfsSync(this.#folder);
+    return bavail * bsize < LITTLE_ROOM_BYTES;
   }
 
   #removeLater(name: string): void {
