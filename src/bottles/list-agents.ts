@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { messageOf } from "../base/errors.ts";
 import type { AgentList, ListedAgent, ListedBottle } from "../model/bottle-plan.ts";
 import { chooseProvider } from "../policy/bottles/choose-provider.ts";
@@ -8,8 +9,14 @@ import { chooseBottle } from "./plan-run.ts";
 
 /** All there are, also those that cannot be used, with the reason. */
 export async function listAgents(home: string, manifest: Manifest): Promise<AgentList> {
+  const agents: ListedAgent[] = [];
+  for (const one of manifest.agents()) {
+    agents.push(await listAgent(home, manifest, one));
+    // SECURITY: a repository may bring as many as it likes, and others are served in between (G-25)
+    await setImmediate();
+  }
   return {
-    agents: await Promise.all(manifest.agents().map((one) => listAgent(home, manifest, one))),
+    agents,
     bottles: manifest.bottles().map((one) => listBottle(manifest, one)),
     notes: [...manifest.notes()],
   };

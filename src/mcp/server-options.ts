@@ -30,7 +30,7 @@ export function chooseParts(options: ServerOptions, cwd: string | undefined, clo
   const selection = selectTools(profile, mode);
   const source = openProjectSource(options, cwd, cloche.home);
   const { root, identity } = source;
-  const access = openAccess(options, { root, identity, environment }, cwd ?? "/");
+  const access = openAccess(options, { root, identity, environment, full: selection.full }, cwd ?? "/");
   return {
     selection,
     source,
@@ -43,6 +43,6 @@ export function chooseParts(options: ServerOptions, cwd: string | undefined, clo
 /** The same for one more session: without a project its workspaces are its own. */
 export function forSession(parts: ServerParts, cloche: Cloche): ServerParts {
   if (parts.source.identity !== undefined) return parts;
-  const access = { ...parts.access, owner: newOwner() };
+  const access = { ...parts.access, ...newOwner() };
   return { ...parts, access, client: scopeClient(cloche, access, parts.source) };
 }

@@ -124,6 +124,70 @@ describe("a scan of a range of commits", () => {
     ).toBe(1);
   });
 
+  describe("G-59 is not told less of a range by what lies beside its commits:", () => {
+    /** A range of which each commit but the last is undone by it, and the merge that brought a secret in. */
+    function hiddenRange(): { base: string; tip: string; merge: string } {
+      git("init", "-q", "-b", "main");
+      const base = commit("base");
+      git("checkout", "-q", "-b", "side");
+      write("side.txt", "side");
+      commit("side");
+      git("checkout", "-q", "main");
+      write("main.txt", "main");
+      commit("main");
+      git("merge", "-q", "--no-commit", "--no-ff", "side");
+      write("evil.txt", TOKEN);
+      const merge = commit("merge");
+      rmSync(join(folder, "evil.txt"));
+      return { base, tip: commit("undo"), merge };
+    }
+    const ways: Readonly<Record<string, (range: { base: string; tip: string }) => void>> = {
+      "no diffs of merges": () => git("config", "log.diffMerges", "off"),
+      "combined diffs of merges": () => git("config", "log.diffMerges", "combined"),
+      "a graft": ({ base, tip }) => write(".git/info/grafts", `${tip} ${base}\n`),
+      "a shallow border": ({ tip }) => write(".git/shallow", `${tip}\n`),
+    };
+    it.each(Object.keys(ways))("%s", async (way) => {
+      const range = hiddenRange();
+      ways[way]?.(range);
+      const { findings } = await scan(`${range.base}..${range.tip}`);
+      expect(findings).toContainEqual(expect.objectContaining({ commit: range.merge, file: "evil.txt" }));
+    });
+  });
+
+  it("G-59 reads a commit as it is: behind a NUL, in another encoding, and who it is by", async () => {
+    git("init", "-q", "-b", "main");
+    const base = commit("base");
+    const made = (extra: string, by: string, message: string) => {
+      const person = `${by} <a@example.test> 1 +0000`;
+      const tree = git("rev-parse", `${base}^{tree}`);
+      write("commit", `tree ${tree}\nparent ${base}\nauthor ${person}\ncommitter ${person}\n${extra}\n${message}\n`);
+      return git("hash-object", "--literally", "-w", "-t", "commit", "commit");
+    };
+    const commits = [
+      made("", "a", `first\n\0${TOKEN}`),
+      made("encoding IBM037\n", "a", TOKEN),
+      made(`note ${TOKEN}\n`, "a", "plain"),
+      made("", TOKEN, "plain"),
+    ];
+    for (const id of commits) {
+      const { findings } = await scan(`${base}..${id}`);
+      expect(findings).toContainEqual(expect.objectContaining({ commit: id, place: "message", rule: "anthropic-key" }));
+    }
+  });
+
+  it("G-59 sees what is beside the folder that it is run in, whatever the repository says", async () => {
+    git("init", "-q", "-b", "main");
+    const base = commit("base");
+    mkdirSync(join(folder, "below"));
+    write("below/plain.txt", "plain");
+    write("beside.txt", TOKEN);
+    commit("both");
+    git("config", "diff.relative", "true");
+    const { findings } = await runScan(`${base}..main`, join(folder, "below"), () => undefined);
+    expect(findings).toContainEqual(expect.objectContaining({ file: "beside.txt" }));
+  });
+
   it("sees the first commit too, and refuses what is no range", async () => {
     git("init", "-q", "-b", "main");
     const empty = git("commit-tree", "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "-m", "nothing");

@@ -42,9 +42,8 @@ export class ScanJob {
       if (found.severity === "high") this.#add(found, this.#shown(name), "path", commit);
   }
 
-  message(text: string, commit: string): void {
+  message(bytes: Buffer, commit: string): void {
     this.commits++;
-    const bytes = Buffer.from(text);
     this.bytes += bytes.length;
     for (const found of this.#scan.file("", bytes))
       if (found.severity === "high") this.#add(found, null, "message", commit);

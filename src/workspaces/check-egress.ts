@@ -4,6 +4,7 @@ import type { Detector } from "../policy/dlp/detector.ts";
 import { isViolation, OUTBOUND_DETECTORS } from "../policy/dlp/finding.ts";
 import { readAbsolute } from "../policy/egress/absolute-url.ts";
 import { decideRequest } from "../policy/egress/decide-request.ts";
+import { plainCredential } from "../policy/egress/plain-credential.ts";
 import { authsOf, credentialName } from "../policy/egress/gate-routes.ts";
 import { isAmbiguous, readTarget } from "../policy/egress/request-target.ts";
 import { RouteTable } from "../policy/egress/route-table.ts";
@@ -43,7 +44,8 @@ export function checkEgress(egress: Egress, detector: Detector, method: string, 
   };
   // What is in a tunnel the gate does not see: its host and port decide.
   const refused = isTunnel ? undefined : decideRequest((host) => table.names(host), found, place, facts);
-  if (refused) return { ...asked, allowed: false, code: "EGRESS_DENIED", reason: refused(path), injects: [] };
+  const reason = refused?.(path) ?? (found && plainCredential(place, found.route, authsOf(found.route)));
+  if (reason !== undefined) return { ...asked, allowed: false, code: "EGRESS_DENIED", reason, injects: [] };
   const leak = found && !isTunnel ? leakIn(detector, found.route, place.host, sent) : undefined;
   return leak === undefined
     ? { ...asked, allowed: true, code: null, reason: null }

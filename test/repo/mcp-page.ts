@@ -45,7 +45,7 @@ The project, and no more ([G-23](guarantees.md), [0021](decisions/0021-mcp-host-
 Each can be given more than once, but for the folder and \`--all-workspaces\`. What is refused says which option would allow it. \`cloche host doctor\` shows what the tools of each connected host reach. A checkout is not found by looking upwards when it is your home
 or above it: name it with \`--project-path\`. With \`--repo-url\` no folder of the host is the project: tools read nothing of the host, exports need \`--output-dir\`, and servers of the same URL and ref share their workspaces.
 
-A workspace that a tool makes has the label \`cloche.mcp\`, which the command line shows, and which no tool sees or changes. Servers of the same project that may read the same and use the same environments share it, so that a host which starts its server again finds its
+A workspace that a tool makes has the label \`cloche.mcp\`, which the command line shows, and which no tool sees or changes. Servers of the same project that may read the same and use the same environments share it, but for those with profile \`workspace-full\`: theirs may have a network and secrets, so they have one of their own, and reach those of the others too. It is shared so that a host which starts its server again finds its
 workspaces. Without a project it is the session's: of the process, of the program's server, over HTTP of the \`Mcp-Session-Id\`, or for clients without sessions of the address while its server runs.
 
 What stays open: a model may choose another backend than \`--backend\`; with \`workspace-full\` it may publish a service on a port of 127.0.0.1 from 1024 on, and so learn which are taken; and what an exported file does when you run it is the sandbox's word.

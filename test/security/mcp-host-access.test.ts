@@ -623,6 +623,16 @@ describe("G-23: whose the workspaces are", () => {
     expect(await sees("stdio", options, other)).toBe(false);
   });
 
+  it("what a server opened that may open sandboxes is not for one that may not; the other way round it is", async () => {
+    const options = { project_path: folder("four"), profile: "workspace-core" } as const;
+    const full = { ...options, profile: "workspace-full" } as const;
+    const opened = await withSession("stdio", full, (session) => session.create());
+    const plain = await withSession("stdio", options, (session) => session.create());
+    expect(await sees("stdio", full, opened)).toBe(true);
+    expect(await sees("stdio", options, opened)).toBe(false);
+    expect(await sees("stdio", full, plain)).toBe(true);
+  });
+
   it("without a project they are the session's", async () => {
     for (const transport of TRANSPORTS) {
       await withSession(transport, PLAIN, async (session) => {

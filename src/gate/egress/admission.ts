@@ -1,6 +1,7 @@
 import type { Denial, DenialCode } from "../../model/egress-denial.ts";
 import { isViolation } from "../../policy/dlp/finding.ts";
 import { decideRequest } from "../../policy/egress/decide-request.ts";
+import { plainCredential } from "../../policy/egress/plain-credential.ts";
 import { withoutCredentials, withoutParameters } from "./credentials.ts";
 import { Denied } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
@@ -40,8 +41,8 @@ export function admit(
   const record = new ExchangeRecord(context.events, { method, ...place, path: shown });
   // What passes is looked at below; what does not is looked at before it is told.
   const deny = (code: DenialCode, told: (path: string) => string): Denied => {
-    record.head = { ...record.head, path: cleaned(policy, place, shown) };
-    return denied(record, code, told(record.head.path));
+    record.head = { ...record.head, host: shownHost(policy, place.host), path: cleaned(policy, place, shown) };
+    return denied(record, code, told(record.head.path).replaceAll(place.host, record.head.host));
   };
   const inForce = policy.find(place.host, place.port);
   record.rule = inForce?.route.host ?? null;
@@ -52,6 +53,8 @@ export function admit(
   const refused = decideRequest((host) => policy.names(host), inForce, place, facts);
   if (refused || isUnreadable(read) || !inForce) throw deny("EGRESS_DENIED", refused ?? (() => "It is not listed"));
   const { credentials } = inForce.route;
+  const plain = plainCredential(read.place, inForce.route, credentials);
+  if (plain !== undefined) throw deny("EGRESS_DENIED", () => plain);
   if (inForce.missing.length > 0) {
     context.want(inForce.missing.map(({ name }) => name));
     const why = inForce.missing.map(({ name, problem }) => (problem === null ? name : `${name} (${problem})`));
@@ -98,7 +101,7 @@ function scanHead(
   const violations = findings.filter(isViolation);
   if (violations.length === 0) return { headers: [...headers], target };
   const overwritten = (place: string, text: string) => outbound.redactText(place, text).value;
-  record.head = { ...record.head, path: overwritten("path", path) };
+  record.head = { ...record.head, host: shownHost(policy, host), path: overwritten("path", path) };
   const places = [...new Set(violations.map(({ place }) => place))].join(", ");
   const isRedactable = violations.every(({ place }) => place !== "host");
   if (route.dlp.outbound_on_match !== "redact" || !isRedactable)
@@ -119,6 +122,10 @@ function scanHead(
     throw denied(record, "DLP_BLOCKED", `The request has something in it that must not leave (${places})`);
   return { headers: clean, target: cleanTarget };
 }
+
+/** SECURITY: a name that nobody listed may be a value that must not leave, and is told all the same (G-41) */
+export const shownHost = (policy: PolicyInForce, host: string): string =>
+  policy.everywhere.redactText("host", host).value;
 
 /** A path as it may be told, also that of a request that no route was asked about. */
 function cleaned(policy: PolicyInForce, { host, port }: { host: string; port: number }, path: string): string {

@@ -8,7 +8,7 @@ import { codingsOf, decodersFor } from "./content-decoding.ts";
 import { inject } from "./credentials.ts";
 import { Denied, denialAnswer } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
-import { endToEnd, filterHeaders, headerObject, headerPairs, headerValue } from "./header-list.ts";
+import { type HeaderList, endToEnd, filterHeaders, headerObject, headerPairs, headerValue } from "./header-list.ts";
 import { carryAnswer } from "./incoming-body.ts";
 import { InjectionFound, headAtFirstByte, injectionWatch, watchBoth } from "./incoming-watch.ts";
 import { BrokenBody, LeakFound, OutgoingBody } from "./outgoing-body.ts";
@@ -178,7 +178,8 @@ class Exchange {
 
   async #stream(call: UpstreamCall, body: OutgoingBody, first: Buffer): Promise<UpstreamAnswer> {
     if (first.length > 0 && !call.write(first)) await call.drained();
-    const sent = body.rest(call).then(() => call.end(body.last(), this.#request.rawTrailers));
+    // SECURITY: what comes after the body does not go on: it would be a place that nobody has looked at (G-41)
+    const sent = body.rest(call).then(() => call.end(body.last()));
     // An upstream may answer before it has all, and go on reading while it answers.
     sent.catch(() => undefined);
     return await Promise.race([call.answer, sent.then(() => call.answer)]);
@@ -230,7 +231,9 @@ class Exchange {
       if (name === "alt-svc") return false; // there is no other way than this one
       return decoders.length === 0 || (name !== "content-encoding" && name !== "content-length");
     });
-    const headers = isMasked ? headerPairs(kept).flatMap(([name, value]) => [name, echo.text(value)]) : kept;
+    const masked = (list: HeaderList) =>
+      isMasked ? headerPairs(list).flatMap(([name, value]) => [name, echo.text(value)]) : [...list];
+    const headers = masked(kept);
     const message = isMasked ? echo.text(answer.statusMessage) : answer.statusMessage;
     const sink = headAtFirstByte(this.#response, () => writeHead(this.#response, answer.status, message, headers));
     if (!inForce.blocksInjections) {
@@ -245,17 +248,17 @@ class Exchange {
     const watch = watchBoth(injectionWatch(inForce, record), meter && ((chunk) => meter.watch(chunk)));
     record.bytesReceived = await carryAnswer(answer.body, sink, { mask, decoders, watch });
     sink.begin();
-    const trailers = answer.trailers();
+    const trailers = masked(answer.trailers());
     if (trailers.length > 0) this.#response.addTrailers(headerObject(trailers));
     this.#response.end();
     record.modelUsage = meter && (await meter.usage());
   }
 }
 
-const isLookedAt = ({ echo, inbound }: Admitted["inForce"]): boolean => !echo.isEmpty || inbound !== undefined;
+export const isLookedAt = ({ echo, inbound }: Admitted["inForce"]): boolean => !echo.isEmpty || inbound !== undefined;
 
 /** SECURITY: what comes back can be looked at for credentials (G-40) */
-function readable(headers: readonly string[]): string[] {
+export function readable(headers: readonly string[]): string[] {
   return [...filterHeaders(headers, (name) => name !== "accept-encoding"), "accept-encoding", "identity"];
 }
 

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { canonicalHost } from "../../model/host-name.ts";
 import { answerNameQuery } from "../../policy/egress/name-query.ts";
-import { denied } from "./admission.ts";
+import { denied, shownHost } from "./admission.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { ExchangeRecord } from "./exchange-record.ts";
 import { HostAddresses } from "./host-addresses.ts";
@@ -76,7 +76,7 @@ export class Names {
     const [oldest] = this.#refused;
     if (this.#refused.size >= MAX_REFUSED && oldest !== undefined) this.#refused.delete(oldest);
     this.#refused.add(host);
-    const shown = this.#context.policy().everywhere.redactText("host", host).value;
+    const shown = shownHost(this.#context.policy(), host);
     const record = new ExchangeRecord(this.#context.events, { method: "RESOLVE", host: shown, port: 0, path: "" });
     denied(record, "EGRESS_DENIED", `The host ${shown} is not listed`);
   }

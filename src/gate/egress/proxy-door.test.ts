@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { TestProxy, Upstream, bearer, routeFor } from "../../../test/helpers/egress-proxy.ts";
@@ -29,6 +30,11 @@ const order = () => ({
     upstream.route("raw.example.test", { tls: "passthrough" as const }),
     routeFor("down.example.test", { connect: "127.0.0.1:1" }),
     routeFor("missing.example.test", { credentials: [bearer(null)] }),
+    routeFor("outside.example.test", { credentials: [bearer(TOKEN)] }),
+    upstream.route("inside.example.test", {
+      connect: `127.0.0.1:${upstream.plainPort}`,
+      credentials: [bearer(TOKEN)],
+    }),
   ],
   guarded: [
     { kind: "known_secrets" as const, name: "SECRET", value: SECRET },
@@ -52,6 +58,65 @@ afterEach(() => {
 });
 
 describe("the gate's proxy", () => {
+  it("G-41 sends on nothing that comes after a body, where nobody looks", async () => {
+    let trailers: unknown;
+    upstream.handler = (request, response) => {
+      trailers = request.rawTrailers;
+      (response as ServerResponse).end();
+    };
+    const socket = await proxy.secure(OTHER);
+    socket.write(
+      `POST / HTTP/1.1\r\nhost: ${OTHER}\r\ntransfer-encoding: chunked\r\ntrailer: x-note\r\n\r\n3\r\nabc\r\n`,
+    );
+    await sleep(100); // what stalls goes on in parts
+    expect(await proxy.raw(`0\r\nx-note: ${SECRET}\r\n\r\n`, socket)).toContain(" 200 ");
+    expect(trailers).toEqual([]);
+  });
+
+  it("G-40 overwrites a credential that comes back after the body", async () => {
+    upstream.handler = (request, response) => {
+      (response as ServerResponse).writeHead(200, { trailer: "x-echo" });
+      (response as ServerResponse).write("body");
+      response.addTrailers({ "x-echo": request.headers.authorization ?? "" });
+      response.end();
+    };
+    const { trailers } = await proxy.ask(`https://${API}/`, { headers: { te: "trailers" } });
+    expect(trailers["x-echo"]).toMatch(/^Bearer /);
+    expect(trailers["x-echo"]).not.toContain(TOKEN);
+  });
+
+  it("G-39 puts no credential into what goes out without TLS, but to an address inside that the route names", async () => {
+    const host = "outside.example.test";
+    const whole = await proxy.plain(`http://${host}/`);
+    const tunnel = await proxy.raw(`GET / HTTP/1.1\r\nhost: ${host}:443\r\n\r\n`, await proxy.tunnel(`${host}:443`));
+    expect(whole.status).toBe(403);
+    for (const answer of [whole.text, tunnel]) expect(answer).toContain("no credential into a request without TLS");
+    await proxy.plain("http://inside.example.test/");
+    expect(upstream.seen.at(-1)?.headers.authorization).toBe(`Bearer ${TOKEN}`);
+  });
+
+  it("G-41 tells of no value that somebody has put into the name of a host", async () => {
+    const before = proxy.events.length;
+    const refusals = [
+      await proxy.raw(`CONNECT ${SECRET}.example.test:443 HTTP/1.1\r\nhost: x\r\n\r\n`),
+      await proxy.raw(`CONNECT ${SECRET}@x HTTP/1.1\r\nhost: x\r\n\r\n`),
+      (await proxy.plain(`http://${SECRET}.example.test/`)).text,
+    ];
+    await sleep(10);
+    expect(proxy.events.length - before).toBe(3);
+    expect(JSON.stringify(proxy.events)).not.toContain(SECRET);
+    expect(refusals.join()).not.toContain(SECRET);
+  });
+
+  it("G-50 takes no method that there is not, in HTTP/2 either", async () => {
+    const session = await proxy.http2(OTHER);
+    const stream = session.request({ ":path": "/", ":method": "CORRECTHORSEBATTERY" });
+    const status = await new Promise((done) => stream.once("response", (headers) => done(headers[":status"])));
+    session.destroy();
+    expect(status).toBe(403);
+    expect(upstream.seen).toEqual([]);
+  });
+
   it("carries a request to a listed host and puts the credential in", async () => {
     const answer = await proxy.ask(`https://${API}/hello?x=1`, {
       headers: { authorization: "Bearer mine", "x-kept": "yes", cookie: "a=b" },

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { canonicalHost } from "../../model/host-name.ts";
 import { type Place, readAbsolute } from "../../policy/egress/absolute-url.ts";
 import { readFirstBytes } from "../../policy/egress/client-hello.ts";
-import { denied } from "./admission.ts";
+import { denied, shownHost } from "./admission.ts";
 import { denialAnswer } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { ExchangeRecord } from "./exchange-record.ts";
@@ -72,9 +72,11 @@ export class ProxyDoor {
     this.#tunnel(socket, () => to.host, to.port);
   }
 
-  #refuse(socket: Duplex, { host, port }: { host: string; port: number }, isHost: boolean): void {
+  #refuse(socket: Duplex, to: { host: string; port: number }, isHost: boolean): void {
+    const { port } = to;
+    const host = shownHost(this.#context.policy(), to.host);
     const record = new ExchangeRecord(this.#context.events, { method: "CONNECT", host, port, path: "" });
-    const isListed = isHost && this.#context.policy().names(host);
+    const isListed = isHost && this.#context.policy().names(to.host);
     const message = !isHost
       ? "The gate connects to names of hosts only, with a port"
       : isListed

@@ -26,7 +26,7 @@ export interface UpstreamCall {
   /** False when it is to wait for `drained`. */
   write(chunk: Uint8Array): boolean;
   drained(): Promise<void>;
-  end(chunk?: Uint8Array, trailers?: HeaderList): void;
+  end(chunk?: Uint8Array): void;
   destroy(): void;
   /** Whether its connection had been used before, so that the upstream may have closed it without having seen this request. */
   readonly isReused: boolean;

@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { UpstreamFault, reasonOf } from "./connecting.ts";
-import { type HeaderList, headerPairs } from "./header-list.ts";
+import type { HeaderList } from "./header-list.ts";
 import type { Patience } from "./patience.ts";
 import type { OutgoingRequest, UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
 
@@ -62,10 +62,7 @@ export class Http1Origin {
       answer,
       write: (chunk) => own.write(chunk),
       drained: () => drained(own),
-      end(chunk, trailers = []) {
-        if (trailers.length > 0) own.addTrailers(headerPairs(trailers));
-        own.end(chunk);
-      },
+      end: (chunk) => void own.end(chunk),
       destroy: () => own.destroy(),
       get isReused() {
         return own.reusedSocket;

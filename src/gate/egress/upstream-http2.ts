@@ -61,10 +61,7 @@ export class Http2Connection {
       answer: this.#answer(stream, () => trailers),
       write: (chunk) => stream.write(chunk),
       drained: () => drained(stream),
-      end(chunk, ending = []) {
-        if (ending.length > 0) stream.once("wantTrailers", () => stream.sendTrailers(headerObject(ending)));
-        stream.end(chunk);
-      },
+      end: (chunk) => void stream.end(chunk),
       destroy: () => stream.close(constants.NGHTTP2_CANCEL),
       isReused: !isFirst,
     };

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TestProxy, Upstream, bearer } from "../../../test/helpers/egress-proxy.ts";
 import { FrameReader, frame } from "./web-socket-frames.ts";
@@ -87,6 +89,30 @@ const heard = async (count: number): Promise<void> => {
 };
 
 describe("a WebSocket through the gate", () => {
+  it("G-40 overwrites the credential in the answer of one who wants no WebSocket", async () => {
+    const refuse = (pack: (text: string) => Buffer, coding: string) => (request: IncomingMessage, socket: Duplex) => {
+      const body = pack(`you sent ${request.headers.authorization ?? ""}.`);
+      socket.write(
+        `HTTP/1.1 400 No ${request.headers.authorization ?? ""}\r\n${coding}Content-Length: ${body.length}\r\n\r\n`,
+      );
+      socket.end(body);
+    };
+    const [accepts] = upstream.secure.listeners("upgrade") as ((...words: unknown[]) => void)[];
+    try {
+      for (const refuses of [refuse((text) => Buffer.from(text), ""), refuse(gzipSync, "Content-Encoding: gzip\r\n")]) {
+        upstream.secure.removeAllListeners("upgrade").on("upgrade", refuses);
+        const answer = await proxy.raw(
+          `GET / HTTP/1.1\r\nHost: ${HOST}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
+          await proxy.secure(HOST),
+        );
+        expect(answer).toMatch(/^HTTP\/1.1 400 [^]*you sent Bearer [^]+\.$/);
+        expect(answer).not.toContain(TOKEN);
+      }
+    } finally {
+      upstream.secure.removeAllListeners("upgrade").on("upgrade", accepts as never);
+    }
+  });
+
   it("carries messages both ways, of any size and in any number of frames, with the credential", async () => {
     const { socket, next } = await open();
     expect(authorization).toBe(`Bearer ${TOKEN}`);

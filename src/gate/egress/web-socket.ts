@@ -5,12 +5,17 @@ import type { BodyScan } from "../../policy/dlp/detector.ts";
 import { isViolation } from "../../policy/dlp/finding.ts";
 import { type Admitted, admit, denied } from "./admission.ts";
 import { InsideAddress, UpstreamFault } from "./connecting.ts";
+import { codingsOf, decodersFor } from "./content-decoding.ts";
 import { inject } from "./credentials.ts";
 import { Denied, denialAnswer } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
-import { endToEnd, filterHeaders, headerPairs, headerValue } from "./header-list.ts";
+import { isLookedAt, readable } from "./exchange.ts";
+import { type HeaderList, endToEnd, filterHeaders, headerPairs, headerValue } from "./header-list.ts";
+import { carryAnswer } from "./incoming-body.ts";
+import { InjectionFound, headAtFirstByte, injectionWatch } from "./incoming-watch.ts";
 import type { Patience } from "./patience.ts";
 import { type Place, readRequest } from "./request-facts.ts";
+import type { UpstreamAnswer } from "./upstream-call.ts";
 import { FrameReader, frame } from "./web-socket-frames.ts";
 
 /** So much of a message is looked at before a part of it goes on. */
@@ -70,7 +75,8 @@ async function open(context: EgressContext, admitted: Admitted, socket: Duplex, 
   const { request, inForce, policy, record } = admitted;
   const { route, echo } = inForce;
   // Without extensions every frame can be looked at as it is; servers have to do without them.
-  const headers = filterHeaders(admitted.headers, (name) => name !== "sec-websocket-extensions");
+  const plain = filterHeaders(admitted.headers, (name) => name !== "sec-websocket-extensions");
+  const headers = isLookedAt(inForce) ? readable(plain) : plain;
   const target = inject(headers, admitted.target, route.credentials);
   record.injected = route.credentials.length > 0;
   const { scheme, host, port } = request.place;
@@ -82,9 +88,7 @@ async function open(context: EgressContext, admitted: Admitted, socket: Duplex, 
   } = await origin.http1.upgrade({ method: "GET", target, headers, hasBody: false });
   const shown = headerPairs(endToEnd(answer.headers)).flatMap(([name, value]) => [name, echo.text(value)]);
   if (!upstream) {
-    socket.write(headBytes(answer.status, answer.statusMessage, [...shown, "connection", "close"]));
-    answer.body.pipe(socket);
-    record.passed(answer.status);
+    await carryRefusal(admitted, answer, shown, socket);
     return;
   }
   upstream.on("error", () => upstream.destroy());
@@ -94,6 +98,46 @@ async function open(context: EgressContext, admitted: Admitted, socket: Duplex, 
   }
   socket.write(headBytes(101, "Switching Protocols", [...shown, "connection", "Upgrade", "upgrade", "websocket"]));
   relay(admitted, context.patience, socket, upstream, head, first ?? Buffer.alloc(0));
+}
+
+/**
+ * The answer of an upstream that wants no WebSocket, which is one as any other; its end is that of the connection.
+ *
+ * SECURITY: whoever asks for a WebSocket where there is none gets no credential back either (G-40)
+ */
+async function carryRefusal(
+  { inForce, record }: Admitted,
+  answer: UpstreamAnswer,
+  shown: HeaderList,
+  socket: Duplex,
+): Promise<void> {
+  const { echo } = inForce;
+  const decoders = isLookedAt(inForce) ? decodersFor(codingsOf(answer.headers)) : [];
+  if (!decoders) throw new UpstreamFault("its answer is packed in a way that was not asked for");
+  const kept = filterHeaders(
+    shown,
+    (name) => name !== "content-length" && (decoders.length === 0 || name !== "content-encoding"),
+  );
+  const message = echo.text(answer.statusMessage);
+  const sink = headAtFirstByte(socket, () =>
+    socket.write(headBytes(answer.status, message, [...kept, "connection", "close"])),
+  );
+  const mask = echo.isEmpty ? null : echo.stream();
+  try {
+    record.bytesReceived = await carryAnswer(answer.body, sink, {
+      mask,
+      decoders,
+      watch: injectionWatch(inForce, record),
+    });
+  } catch (error) {
+    if (!(error instanceof InjectionFound)) throw error;
+    denied(record, "DLP_BLOCKED", `The answer has words in it that are meant for a model (${error.message})`);
+    socket.destroy();
+    return;
+  }
+  sink.begin();
+  socket.end();
+  record.passed(answer.status);
 }
 
 function headBytes(status: number, message: string, headers: readonly string[]): Buffer {

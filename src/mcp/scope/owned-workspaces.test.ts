@@ -37,7 +37,7 @@ function daemon(known: Readonly<Record<string, Known>>): Cloche {
 }
 
 const find = (known: Readonly<Record<string, Known>>, word: string, all = false) =>
-  new OwnedWorkspaces(daemon(known), "me", all).find(word);
+  new OwnedWorkspaces(daemon(known), { owner: "me", reached: ["me"], allWorkspaces: all }).find(word);
 const refusal = async (known: Readonly<Record<string, Known>>, word: string) =>
   await find(known, word).then(
     (id) => `found ${id}`,

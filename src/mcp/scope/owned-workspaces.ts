@@ -5,6 +5,7 @@ import { failure } from "../../model/error-codes.ts";
 import type { Labels, Workspace } from "../../model/workspace.ts";
 import { WORKSPACE_ID } from "../../model/vocabulary.ts";
 import type { Cloche } from "../../sdk/cloche.ts";
+import type { ServerAccess } from "./server-access.ts";
 
 /** Labels that a tool neither sets nor sees begin so. */
 const RESERVED = "cloche.";
@@ -13,16 +14,20 @@ const TOLD = 5;
 /** Says whose a workspace is; its value is the `owner`. */
 export const OWNER_LABEL = `${RESERVED}mcp`;
 
-/** The workspaces that a server's tools reach: those with its label, or, with `all`, every workspace. */
+type Owners = Pick<ServerAccess, "owner" | "reached" | "allWorkspaces">;
+
+/** The workspaces that a server's tools reach: those with its label or one that it reaches, or every workspace. */
 export class OwnedWorkspaces {
   readonly #cloche: Cloche;
   readonly #owner: string;
+  readonly #reached: ReadonlySet<string | undefined>;
   readonly #all: boolean;
 
-  constructor(cloche: Cloche, owner: string, all: boolean) {
+  constructor(cloche: Cloche, { owner, reached, allWorkspaces }: Owners) {
     this.#cloche = cloche;
     this.#owner = owner;
-    this.#all = all;
+    this.#reached = new Set(reached);
+    this.#all = allWorkspaces;
   }
 
   get seesAll(): boolean {
@@ -65,7 +70,7 @@ export class OwnedWorkspaces {
   }
 
   #isReached({ labels }: Pick<Workspace, "labels">): boolean {
-    return this.#all || labels[OWNER_LABEL] === this.#owner;
+    return this.#all || this.#reached.has(labels[OWNER_LABEL]);
   }
 
   /** What the daemon knows of it: a workspace, or one that is gone, which has a label that says whose it was. */

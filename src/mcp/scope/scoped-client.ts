@@ -53,7 +53,7 @@ type ByWorkspace = { readonly [Name in Named<"workspace">]: Async<Cloche[Name]> 
 export type ScopedClient = ByWorkspace & Pick<Cloche, Named<"decided">>;
 
 export function scopeClient(cloche: Cloche, access: ServerAccess, source: ProjectSource): ScopedClient {
-  const owned = new OwnedWorkspaces(cloche, access.owner, access.allWorkspaces);
+  const owned = new OwnedWorkspaces(cloche, access);
   return { ...byWorkspace(cloche, owned), ...decided(cloche, access, owned, source) };
 }
 

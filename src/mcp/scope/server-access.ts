@@ -14,6 +14,8 @@ export interface ServerAccess {
   readonly allWorkspaces: boolean;
   /** Whose its workspaces are. */
   readonly owner: string;
+  /** Whose its tools reach: its own, and those of servers that may do less. */
+  readonly reached: readonly string[];
 }
 
 export interface AccessFacts {
@@ -23,6 +25,8 @@ export interface AccessFacts {
   readonly identity: string | undefined;
   /** For workspaces that name none. */
   readonly environment: string | undefined;
+  /** Whether its tools open sandboxes to the network and bring secrets in. */
+  readonly full: boolean;
 }
 
 /** Throws for paths that cannot be. `cwd` is where relative ones begin. */
@@ -37,10 +41,7 @@ export function openAccess(options: AccessOptions, facts: AccessFacts, cwd: stri
     writes: new HostWrites(root, options.output_dir, options.allow_write ?? [], cwd),
     environments,
     allWorkspaces: options.all_workspaces ?? false,
-    owner:
-      facts.identity === undefined
-        ? newOwner()
-        : ownerOf(facts.identity, [...reads.allowed, ...ignored], environments.listed),
+    ...ownersOf(facts, [...reads.allowed, ...ignored], environments.listed),
   };
 }
 
@@ -52,14 +53,31 @@ function checkGlobs(globs: readonly string[]): readonly string[] {
   });
 }
 
+type Owners = Pick<ServerAccess, "owner" | "reached">;
+
 /** An owner that nobody else has, for a session without a project. */
-export const newOwner = (): string => `session-${randomBytes(8).toString("hex")}`;
+export function newOwner(): Owners {
+  const owner = `session-${randomBytes(8).toString("hex")}`;
+  return { owner, reached: [owner] };
+}
 
 /**
  * Servers of one project have the same, so that one which a chat host starts again finds its workspaces. One that may read more has another: what it brought
  * into a workspace is not for those that may not.
  */
-function ownerOf(identity: string, allowedReads: readonly string[], environments: readonly string[]): string {
-  const facts = JSON.stringify([identity, [...allowedReads].sort(), [...environments].sort()]);
-  return `project-${createHash("sha256").update(facts).digest("hex").slice(0, 16)}`;
+function ownersOf(
+  { identity, full }: AccessFacts,
+  allowedReads: readonly string[],
+  environments: readonly string[],
+): Owners {
+  if (identity === undefined) return newOwner();
+  const facts = [identity, [...allowedReads].sort(), [...environments].sort()];
+  const plain = ownerOf(facts);
+  if (!full) return { owner: plain, reached: [plain] };
+  // SECURITY: a workspace that was opened to the network is not for a server that cannot open one (G-23)
+  const owner = ownerOf([...facts, "full"]);
+  return { owner, reached: [owner, plain] };
 }
+
+const ownerOf = (facts: readonly unknown[]): string =>
+  `project-${createHash("sha256").update(JSON.stringify(facts)).digest("hex").slice(0, 16)}`;

@@ -45,4 +45,20 @@ describe("parseFrontMatter()", () => {
     expect(result).toMatchObject({ line });
     expect("problem" in result && result.problem).toContain(words);
   });
+
+  it.each([
+    ["nested keys", "? ".repeat(100), "a key must be a word"],
+    ["keys that are nested more deeply", "? ".repeat(10_000), ""],
+    ["many keys", Array.from({ length: 9000 }, (_, index) => `k${index}:`).join("\n"), "too much"],
+    ["nested lists", `a: ${"[".repeat(100)}${"]".repeat(100)}`, "too deeply"],
+    [
+      "many aliases",
+      Array.from({ length: 200 }, (_, index) => `k${index}: &a${index} 1\nm${index}: *a${index}`).join("\n"),
+      "too many aliases",
+    ],
+    ["a large one", `a: ${"b".repeat(70_000)}`, "more than 65536 characters"],
+  ])("G-25 refuses %s of a repository's file instead of keeping the daemon busy", (_what, yaml, words) => {
+    const result = parseFrontMatter(`---\n${yaml}\n---\n`);
+    expect("problem" in result && result.problem).toContain(words);
+  });
 });

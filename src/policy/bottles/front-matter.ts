@@ -1,4 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { messageOf } from "../../base/errors.ts";
+import { MAX_YAML_CHARS, yamlProblem } from "./plain-yaml.ts";
 
 /** A Markdown file with YAML between two lines of `---` at its beginning. */
 export interface FrontMatter {
@@ -23,21 +25,26 @@ export function parseFrontMatter(file: string): FrontMatter | FrontMatterProblem
   if (first.trimEnd() !== "---") return { line: 1, problem: 'the first line must be "---", with YAML below it' };
   const end = rest.findIndex((line) => line.trimEnd() === "---");
   if (end < 0) return { line: 1, problem: 'no second line of "---" ends the YAML' };
+  const yaml = rest.slice(0, end).join("\n");
+  if (yaml.length > MAX_YAML_CHARS) return { line: 1, problem: `its YAML has more than ${MAX_YAML_CHARS} characters` };
   const lines = new LineCounter();
-  const document = parseDocument(rest.slice(0, end).join("\n"), { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number) => lines.linePos(offset).line + LINES_BEFORE;
-  // A tag that nobody knows is a warning of the library's; here it would be a value that silently means something else.
-  const [problem] = [...document.errors, ...document.warnings];
-  if (problem) return { line: lineAt(problem.pos[0]), problem: lowerFirst(problem.message) };
   try {
+    // The library compares each key with all others; `yamlProblem` does so at once.
+    const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+    // A tag that nobody knows is a warning of the library's; here it would be a value that silently means something else.
+    const [problem] = [...document.errors, ...document.warnings];
+    if (problem) return { line: lineAt(problem.pos[0]), problem: lowerFirst(problem.message) };
+    const unusual = yamlProblem(document);
+    if (unusual) return { line: lineAt(unusual.offset), problem: unusual.problem };
     return {
       value: (document.toJS() as unknown) ?? {},
       body: rest.slice(end + 1).join("\n"),
       lineOf: (path) => lineAt(offsetOf(document, path)),
     };
   } catch (error) {
-    // Too many aliases, which would become very much of it.
-    return { line: 1 + LINES_BEFORE, problem: lowerFirst(error instanceof Error ? error.message : String(error)) };
+    // Deeper than the library goes, or aliases of aliases, which would become very much of it.
+    return { line: 1 + LINES_BEFORE, problem: lowerFirst(messageOf(error)) };
   }
 }
 
