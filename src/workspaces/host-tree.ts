@@ -32,7 +32,7 @@ export class HostTree {
     this.#argv = ["send-tree", ...skip, ...as, ...most, root];
   }
 
-  /** Files and links, once all has been sent. */
+  /** Files and links, once all has been taken. */
   get count(): number {
     return this.#count;
   }
@@ -42,12 +42,18 @@ export class HostTree {
     const ended = endOf(child);
     ended.catch(() => undefined); // told below, when all has come
     try {
-      for await (const chunk of child.stdout) yield chunk as Buffer;
+      // The last chunk waits for the program's word: who has taken it all may not wait for more.
+      let last = Buffer.alloc(0);
+      for await (const chunk of child.stdout) {
+        if (last.length > 0) yield last;
+        last = chunk as Buffer<ArrayBuffer>;
+      }
       const said = await ended;
       // SECURITY: on this way a hole is bytes and each name a file of its own: no more than there is room for (G-15)
       if (said === "no room\n") throw noRoom("push", this.#room ?? 0);
       if (!/^\d+\n$/.test(said)) throw failure("INTERNAL", `Cannot read what was imported: ${said.trim()}`);
       this.#count = Number(said);
+      yield last;
     } finally {
       child.kill("SIGKILL");
     }
