@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compare } from "../comparison.mjs";
+import { commitAll } from "../git-commit.mjs";
 import { interleave } from "../interleave.mjs";
 import { timed } from "../timed.mjs";
-import { timeCommand } from "../timed-command.mjs";
 
 const PACKAGES = 600;
 const FILES = 61;
@@ -90,10 +90,7 @@ async function writeProject(project) {
   mkdirSync(join(project, "src"), { recursive: true });
   for (let file = 0; file < 300; file++) writeFileSync(join(project, `src/file-${file}.ts`), "export {};\n".repeat(40));
   writeFileSync(join(project, ".gitignore"), "node_modules/\n*.log\n");
-  const git = ["git", "-C", project, "-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0"];
-  await timeCommand([...git, "init", "--quiet"]);
-  await timeCommand([...git, "add", "--all"]);
-  await timeCommand([...git, "commit", "--quiet", "--message", "all"]);
+  await commitAll(project);
   for (let one = 0; one < PACKAGES; one++) {
     const folder = join(project, `node_modules/package-${one}`);
     mkdirSync(folder, { recursive: true });

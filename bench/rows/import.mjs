@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { compare } from "../comparison.mjs";
+import { commitAll } from "../git-commit.mjs";
 import { interleave } from "../interleave.mjs";
 import { timeCommand, timeToEnd } from "../timed-command.mjs";
 
@@ -68,10 +69,7 @@ async function writeProject(project) {
   mkdirSync(join(project, "src"), { recursive: true });
   writeFileSync(join(project, "src/index.ts"), "export {};\n");
   writeFileSync(join(project, ".gitignore"), "node_modules/\n");
-  const git = ["git", "-C", project, "-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0"];
-  await timeCommand([...git, "init", "--quiet"]);
-  await timeCommand([...git, "add", "--all"]);
-  await timeCommand([...git, "commit", "--quiet", "--message", "all"]);
+  await commitAll(project);
   for (let one = 0; one < PACKAGES; one++) {
     const folder = join(project, `node_modules/package-${one}`);
     mkdirSync(folder, { recursive: true });
