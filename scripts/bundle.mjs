@@ -51,6 +51,13 @@ const noValidator = {
       : null,
 };
 
+/** The messages of the schema library in some fifty languages: a sixth of a program's code, and none of ours asks for them. */
+const LOCALES = /\/zod\/v4\/locales\/index\.js$/;
+const onlyEnglish = {
+  name: "only-english",
+  load: (id) => (LOCALES.test(id) ? 'export { default as en } from "./en.js";' : null),
+};
+
 for (const [folder, sources] of Object.entries(BUNDLES)) {
   const bundle = await rolldown({
     cwd: ROOT,
@@ -60,7 +67,7 @@ for (const [folder, sources] of Object.entries(BUNDLES)) {
     transform: { target: "node20" },
     external: LOADED_BY_NAME,
     input: Object.fromEntries(sources.map((source) => [nameOf(source), join(ROOT, source)])),
-    plugins: [otherPrograms(folder), noValidator],
+    plugins: [otherPrograms(folder), noValidator, onlyEnglish],
   });
   const output = join(ROOT, "dist", folder);
   for (const name of readdirSync(output)) if (name.startsWith("bundled-")) rmSync(join(output, name));
@@ -71,8 +78,8 @@ for (const [folder, sources] of Object.entries(BUNDLES)) {
       compress: true,
       // A stack in a log names functions as the source does.
       mangle: folder === "mcp",
-      // Programs that a person or an agent waits for each time.
-      codegen: { removeWhitespace: folder === "mcp" || folder === "cli" },
+      // To read the code is most of a start, and somebody waits for each.
+      codegen: { removeWhitespace: true },
     },
     entryFileNames: "[name].js",
     chunkFileNames: "bundled-[name]-[hash].js",
