@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { placesFrom } from "../../src/base/paths.ts";
@@ -5,29 +6,32 @@ import { placesFrom } from "../../src/base/paths.ts";
 /** The cache that the tests share. */
 export const SHARED_CACHE = placesFrom(process.env).cache;
 
-/**
- * A cache of one's own, which may be cleaned up and damaged: what takes long to make is there as links, one for each, and everything else is made in it. Gives
- * its path.
- */
+/** Small ones, and all that a test with a cache of its own asks for. */
+const COPIED = /^(host|debian_12)-[0-9a-f]+-/;
+
+/** A cache of one's own, which may be cleaned up and damaged: what takes long to make is there already, and everything else is made in it. Gives its path. */
 export function makeOwnCache(path: string): string {
-  for (const folder of ["environments", "vm/kernels"]) linkAll(path, folder);
-  // Small, and found out by a machine that may hang for seconds.
-  const [from, to] = [join(SHARED_CACHE, "vm/accelerators"), join(path, "vm/accelerators")];
-  mkdirSync(to);
-  for (const name of whole(from)) copyFileSync(join(from, name), join(to, name));
+  restoreEnvironments(path);
+  // No clean-up looks at them.
+  eachMissing(path, "vm/kernels", symlinkSync);
+  // Found out by a machine that may hang for seconds.
+  eachMissing(path, "vm/accelerators", copyFileSync);
   return path;
 }
 
-/** Has the environments there again that were cleaned up: to build one would take long. */
+/** Has the environments there again that were cleaned up: to build one would take long. They are copies, so nobody else's sandbox stands on them. */
 export function restoreEnvironments(path: string): void {
-  linkAll(path, "environments");
+  eachMissing(path, "environments", (from, to) => {
+    execFileSync("cp", ["-a", from, to]);
+  });
 }
 
-function linkAll(path: string, folder: string): void {
-  mkdirSync(join(path, folder), { recursive: true });
-  for (const name of whole(join(SHARED_CACHE, folder))) {
-    const link = join(path, folder, name);
-    if (!existsSync(link)) symlinkSync(join(SHARED_CACHE, folder, name), link);
+function eachMissing(path: string, folder: string, make: (from: string, to: string) => void): void {
+  const [shared, own] = [join(SHARED_CACHE, folder), join(path, folder)];
+  mkdirSync(own, { recursive: true });
+  for (const name of whole(shared)) {
+    if (folder === "environments" && !COPIED.test(name)) continue;
+    if (!existsSync(join(own, name))) make(join(shared, name), join(own, name));
   }
 }
 
