@@ -15,6 +15,6 @@ export function runEgress({ egress_plan: egress }: BottlePlan, variables: Readon
 }
 
 /** What happens to a finding was decided with the plan; in a tunnel there are none. */
-function decidedRoute({ route, outbound_on_match }: PlannedRoute): Route {
+export function decidedRoute({ route, outbound_on_match }: PlannedRoute): Route {
   return route.tls === "passthrough" ? route : { ...route, dlp: { ...route.dlp, outbound_on_match } };
 }

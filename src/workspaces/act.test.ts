@@ -36,7 +36,9 @@ beforeEach(() => {
   const services = new Services(deps as unknown as Dependencies);
   const shells = new Shells(deps as unknown as Dependencies);
   workspaces = new Workspaces(deps as unknown as Dependencies, services, shells);
-  operations = createOperations({ deps: deps as unknown as Dependencies, workspaces, services, shells });
+  operations = createOperations({ deps: deps as unknown as Dependencies, workspaces, services, shells }, () => {
+    throw new Error("nobody asks for a bottle here");
+  });
   store.insertWorkspace(workspace(ID, { state: "stopped", lastActivityAt: 9 }));
 });
 afterEach(() => {

@@ -32,9 +32,18 @@ export function keepPolicy(
   ]);
   return {
     policy,
-    standIns: Object.fromEntries(standIns) as Record<string, string>,
+    // SECURITY: a stand-in that a sandbox has had is guarded on, also when no route takes its token any more (G-56)
+    standIns: { ...before?.standIns, ...(Object.fromEntries(standIns) as Record<string, string>) },
     authorities: readAuthorities(policy),
   };
+}
+
+/** The routes of a run to its agent's own model stay, before those that are given: without them there is no agent. */
+export function withProviderRoutes(policy: Egress, before: StoredEgress | null): Egress {
+  const { providers = {}, policy: last } = before ?? {};
+  const own = (last?.routes ?? []).filter(({ host }) => Object.hasOwn(providers, host));
+  const others = (policy.routes ?? []).filter(({ host }) => !Object.hasOwn(providers, host));
+  return own.length === 0 ? policy : { ...policy, routes: [...own, ...others] };
 }
 
 function readAuthorities({ routes = [] }: Egress): Record<string, string> {

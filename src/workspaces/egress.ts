@@ -12,6 +12,7 @@ import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend } from "./sandbox.ts";
 import type { Secrets } from "./secrets.ts";
 import { rootFiles } from "./sandbox-secrets.ts";
+import { trustInNss } from "./trust/nss-database.ts";
 import { provisionTrust } from "./trust/provision-trust.ts";
 
 /** What a workspace has of a network, as it was asked for. */
@@ -167,7 +168,7 @@ export async function provisionEgress(deps: Dependencies, live: LiveWorkspace): 
   if (pem === null) return;
   const files = await rootFiles(live);
   await Promise.all([
-    provisionTrust(files, pem),
+    provisionTrust(files, pem).then(() => trustInNss(live, files)),
     ...Object.entries(NAME_FILES).map(([path, text]) =>
       files.write("system", path, Buffer.from(text), { mode: 0o644 }),
     ),

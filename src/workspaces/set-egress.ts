@@ -3,7 +3,7 @@ import { failure } from "../model/error-codes.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { isEgressDoor } from "./egress-door.ts";
-import { keepPolicy, readPolicy } from "./egress-policy.ts";
+import { keepPolicy, readPolicy, withProviderRoutes } from "./egress-policy.ts";
 import type { FoundWorkspace } from "./verb.ts";
 import { reloadGate } from "./workspace-gate.ts";
 
@@ -11,9 +11,9 @@ import { reloadGate } from "./workspace-gate.ts";
 export async function setEgress(
   deps: Dependencies,
   { workspaceId, stored, liveIfRunning: live }: FoundWorkspace,
-  { egress, egress_tokens: given = {} }: OperationInput<"setEgress">,
+  { egress, egress_tokens: values = {} }: OperationInput<"setEgress">,
 ): Promise<EgressSet> {
-  const policy = readPolicy(egress);
+  const asked = readPolicy(egress);
   if (!stored.doors.some(isEgressDoor))
     throw failure(
       "INVALID_ARGUMENT",
@@ -22,8 +22,16 @@ export async function setEgress(
         hint: "Create one with --egress-policy, or with --network-policy egress",
       },
     );
-  const tokens = await deps.tokens.fetch(policy, given);
-  const next = { ...stored, allowHosts: [], egress: keepPolicy(policy, tokens, stored.egress) };
+  const given = await deps.tokens.fetch(asked, values);
+  // What the routes of a run's model take is not given again.
+  const tokens = new Map([...(stored.egress?.providers ? (deps.tokens.copyOf(workspaceId) ?? []) : []), ...given]);
+  const policy = withProviderRoutes(asked, stored.egress);
+  const kept = keepPolicy(policy, tokens, stored.egress);
+  const next = {
+    ...stored,
+    allowHosts: [],
+    egress: { ...kept, ...(stored.egress?.providers && { providers: stored.egress.providers }) },
+  };
   deps.store.updateWorkspace(workspaceId, { allowHosts: next.allowHosts, egress: next.egress });
   deps.tokens.give(workspaceId, tokens);
   if (live) live.standIns = next.egress.standIns;

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -178,6 +178,60 @@ describe("a workspace with an egress policy", () => {
     await run(`${CURL} https://${API}/v1/items`);
     expect(upstream.seen.at(-1)?.headers["x-api-key"]).toBe("another-token-5d5d5d");
     expect(await run(`${CURL} https://${API}/v1/never-asked-for`)).toContain("EGRESS_DENIED");
+  });
+
+  it("G-56 guards a stand-in on when no route takes its token any more", async () => {
+    const route = { host: PLAIN, connect: `127.0.0.1:${upstream.port}`, ca: file("ca.pem") };
+    await at.sdk.setEgress(id, { routes: [route] });
+    const before = upstream.seen.length;
+    expect(await run(`${CURL} https://${PLAIN}/ -d "$API_TOKEN"`)).toContain("DLP_BLOCKED");
+    expect(upstream.seen).toHaveLength(before);
+  });
+
+  it("G-72 runs nothing that a project brings, unless the user says so", async () => {
+    const folder = at.at.path("project");
+    const ran = join(folder, "ran");
+    mkdirSync(join(folder, ".git"), { recursive: true });
+    for (const name of ["bottles", "agents", "providers"])
+      mkdirSync(join(folder, ".cloche", name), { recursive: true });
+    writeFileSync(join(folder, "get-token"), `#!/bin/sh\ntouch ${ran}\necho a-token-of-theirs\n`, { mode: 0o755 });
+    const route = { host: PLAIN, auth: { scheme: "Bearer", token_command: [join(folder, "get-token")] } };
+    const egress = JSON.stringify({ routes: [route] });
+    const theirs = join(folder, "egress.yaml");
+    const relative = JSON.stringify({
+      routes: [{ ...route, auth: { ...route.auth, token_command: ["./get-token"] } }],
+    });
+    for (const name of ["egress.yaml", ".cloche/egress.yaml"]) writeFileSync(join(folder, name), egress);
+    writeFileSync(join(folder, "relative.yaml"), relative);
+    writeFileSync(join(folder, ".cloche/config.yaml"), `egress: ${egress}\n`);
+    writeFileSync(join(folder, ".cloche/bottles/theirs.md"), `---\negress: ${egress}\n---\n`);
+    writeFileSync(join(folder, ".cloche/agents/theirs.md"), "---\nbottle: theirs\n---\nHello\n");
+    symlinkSync(theirs, file("link.yaml"));
+    const make = ["workspace", "create", "--backend", "container", "--id-only", "--egress-policy"];
+    const attempts = [
+      [...make, "egress.yaml"],
+      [...make, ".cloche/egress.yaml"],
+      [...make, "relative.yaml"],
+      [...make, file("link.yaml")],
+      ["run", "--backend", "container", "--egress-policy", theirs, "--", "true"],
+      ["egress", "set", id, theirs],
+    ];
+    for (const words of attempts) {
+      const { code, stderr } = await at.at.cli(words, { cwd: folder });
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringMatching(/runs ".*get-token" on this host.*\nhint: .*--allow-token-commands/) as string,
+      ]);
+    }
+    // What lies about is not looked for; what is asked about is not run.
+    await at.at.cli(["start", "theirs", "--yes"], { cwd: folder });
+    await at.at.cli(["start", "theirs", "--bottle", "theirs", "--dry-run"], { cwd: folder });
+    expect((await at.at.cli(["egress", "check", theirs, `https://${PLAIN}/`], { cwd: folder })).code).toBe(0);
+    const plain = await at.at.cli(["run", "--backend", "container", "--", "true"], { cwd: folder });
+    expect([plain.code, existsSync(ran)]).toEqual([0, false]);
+    const made = await at.at.cli([...make, theirs, "--allow-token-commands"], { cwd: folder });
+    expect([made.code, existsSync(ran)]).toEqual([0, true]);
+    await at.sdk.deleteWorkspace(made.stdout.trim());
   });
 
   it("is refused with its file and line, and nothing is made", async () => {

@@ -1,5 +1,8 @@
+import { linkSync, mkdirSync } from "node:fs";
 import type { ServerResponse } from "node:http";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { denoProgram, goProgram } from "../helpers/agents.ts";
 import { DoorsInstallation } from "../helpers/doors.ts";
 import { Installation } from "../helpers/installation.ts";
 import { Outside } from "../helpers/outside.ts";
@@ -18,6 +21,11 @@ const APT = [
   "apt-get -o Dir::State::lists=/tmp/apt/lists -o Dir::Cache=/tmp/apt -o Dir::Etc::SourceList=/tmp/apt/list",
   "-o Dir::Etc::SourceParts=- -o APT::Sandbox::User= -o Acquire::Retries=0 update",
 ].join(" ");
+
+const BOTO3 = `boto3.client("s3", region_name="r", endpoint_url="${url("aws")}", aws_access_key_id="a", aws_secret_access_key="b")`;
+const CARGO = `CARGO_HOME=/tmp/cargo CARGO_NET_RETRY=0 CARGO_REGISTRIES_OWN_INDEX=${url("cargo")} /usr/bin/cargo search --registry own x`;
+const DENO = (path: string) =>
+  `/workspace/tools/deno eval --no-check 'const answer = await fetch("${url(path)}"); console.log(await answer.text());'`;
 
 /** The command, and the path that the upstream has seen when the tool has trusted the gate. */
 const TOOLS: Readonly<Record<string, readonly [command: string, path: string]>> = {
@@ -38,6 +46,17 @@ const TOOLS: Readonly<Record<string, readonly [command: string, path: string]>> 
   ],
   Ruby: [`ruby -e '${RUBY("ruby")}'`, "/ruby"],
   apt: [APT, "/apt/dists/stable/InRelease"],
+  "a static program of Go": [`/workspace/tools/ask ${url("go")}`, "/go"],
+  "a static program of Go without variables": [`${BARE} /workspace/tools/ask ${url("bare-go")}`, "/bare-go"],
+  "the go command": [
+    `GOFLAGS=-mod=mod GOCACHE=/tmp/go GOPATH=/tmp/gopath GONOSUMDB=* GOPROXY=${url("goproxy")} /usr/bin/go list -m -versions example.test/x`,
+    "/goproxy/example.test/x/@v/list",
+  ],
+  "cargo, of Rust": [CARGO, "/cargo/info/refs?service=git-upload-pack"],
+  "Deno, which is of Rust": [DENO("deno"), "/deno"],
+  "boto3, of AWS": [`/usr/bin/python3 -c 'import boto3; ${BOTO3}.list_buckets()'`, "/aws"],
+  // Java knows no proxy of a variable: names lead it to the gate.
+  Java: [`keytool -printcrl -file ${url("java")}`, "/java"],
 };
 
 describe("a sandbox with network policy egress", () => {
@@ -63,6 +82,10 @@ describe("a sandbox with network policy egress", () => {
       allow_hosts: [HOST],
     });
     id = made.workspace_id;
+    const tools = at.at.path("tools");
+    mkdirSync(tools);
+    for (const program of [denoProgram(), goProgram()]) linkSync(program, join(tools, basename(program)));
+    await at.sdk.pushWorkspaceSync(id, tools, { dest: "tools" });
   });
 
   afterAll(async () => {
@@ -93,6 +116,16 @@ describe("a sandbox with network policy egress", () => {
     expect(all.replaceAll("\r", "")).toContain(own.all.trim());
     const count = Number(/contains (\d+) entries/.exec(all)?.[1]);
     expect(count).toBe(Number((await run("grep -c BEGIN $SSL_CERT_FILE")).all));
+  });
+
+  it("is trusted by what reads the database of NSS, as browsers do", async () => {
+    const handshake = `openssl s_client -servername ${HOST} -connect ${HOST}:443 </dev/null 2>/dev/null | openssl x509 > /tmp/leaf.pem`;
+    const nss = (words: string) => `certutil -d sql:$HOME/.pki/nssdb ${words}`;
+    await run(`${handshake}; ${nss("-A -t ,, -n leaf -i /tmp/leaf.pem")}`);
+    expect((await run(nss("-V -u V -n leaf"))).all).toContain("certificate is valid");
+    // Without the gate in it, it is not: what is asked is really asked.
+    await run(nss(`-M -t ,, -n "cloche egress gate"`));
+    expect((await run(nss("-V -u V -n leaf"))).all).not.toContain("certificate is valid");
   });
 
   it("has a tool that is told to trust somebody else refuse it", async () => {

@@ -151,6 +151,19 @@ describe("a workspace with network policy egress", () => {
     await at.sdk.stopService(id, "asks");
   });
 
+  it("takes a port that somebody in the sandbox has when it is free; until then the proxy leads there", async () => {
+    const LISTEN = 'import socket, time; s = socket.create_server(("0.0.0.0", 8443)); time.sleep(1000)';
+    const command = ["/usr/bin/python3", "-c", LISTEN];
+    await at.sdk.startService(id, "holder", { command, readiness: { type: "tcp", port: 8443 } });
+    const routes = [{ host: LISTED, ports: [443, 8443] }, { host: "*.below.example.test" }];
+    expect((await at.sdk.setEgress(id, { routes })).revision).toBeGreaterThan(0);
+    const ask = (how: string) => run(`${CURL} --max-time 3 ${how} https://${LISTED}:8443/taken`);
+    expect((await ask("")).all).toBe("upstream saw GET /taken\n");
+    expect((await ask("--noproxy '*'")).code).not.toBe(0);
+    await at.sdk.stopService(id, "holder");
+    await eventually(async () => expect((await ask("--noproxy '*'")).all).toBe("upstream saw GET /taken\n"));
+  });
+
   it("carries much, and gives what is streamed as it comes", async () => {
     outside.upstream.handler = (request, response, body) => {
       const to = response as ServerResponse;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClocheEvent } from "../../src/model/event.ts";
 import { BottledAgents } from "../helpers/bottled-agents.ts";
+import { cliInProcess } from "../helpers/cli-in-process.ts";
 import { DoorsInstallation } from "../helpers/doors.ts";
 import { Installation, PROJECT, eventually, runProcess } from "../helpers/installation.ts";
 
@@ -59,6 +60,40 @@ describe("runs", () => {
       expect(events.at(-1)).toMatchObject({ kind: "run.ended", exit_code: 6, kept: true, workspace_id });
       expect(await sdk().cleanUp({ all: true })).toMatchObject({ removed: [{ kind: "run", identity, workspace_id }] });
       expect(agents.states()).toEqual([]);
+    });
+
+    it("are named where what leaves is asked about, also when they are gone, and so are bottles", async () => {
+      const egress = { log: "all", routes: [{ host: "docs.example.test", connect: "127.0.0.1:9", ports: [80] }] };
+      const ask = (host: string) =>
+        `exec 3<>/dev/tcp/127.0.0.1/9099; printf "GET http://${host}/ HTTP/1.1\\r\\nHost: ${host}\\r\\nConnection: close\\r\\n\\r\\n" >&3; cat <&3`;
+      const script = `bash -c '${ask("docs.example.test")}'; bash -c '${ask("other.example.test")}'`;
+      agents.agent("asks", `${script}; until test -e go; do sleep 0.1; done`, { bottle: { egress } });
+      const check = async (about: string, url: string) => await cliInProcess(at, ["egress", "check", about, url]);
+      const { identity, workspace_id } = await sdk().startRun("asks", agents.options());
+      await eventually(async () =>
+        expect((await cliInProcess(at, ["egress", "log", identity])).stdout).toContain("other.example.test"),
+      );
+      for (const about of [identity, "asks"]) {
+        expect(await check(about, "http://docs.example.test/")).toMatchObject({ code: 0 });
+        expect(await check(about, "http://other.example.test/")).toMatchObject({ code: 1 });
+      }
+      expect((await check("nothing-of-that-name", "http://a.example.test/")).stderr).toContain(
+        "no workspace, no run and no bottle",
+      );
+      const file = at.path("more.json");
+      writeFileSync(file, JSON.stringify({ routes: [{ host: "more.example.test" }] }));
+      expect(await cliInProcess(at, ["egress", "set", identity, file])).toMatchObject({
+        code: 0,
+        stdout: "1 route in force\n",
+      });
+      expect(await check(identity, "http://more.example.test/")).toMatchObject({ code: 0 });
+      await sdk().writeWorkspaceFile(workspace_id, "go", { text: "" });
+      await eventually(() => {
+        expect(agents.states()).toEqual([]);
+        return Promise.resolve();
+      });
+      expect((await cliInProcess(at, ["egress", "log", identity])).stdout).toContain("docs.example.test");
+      expect((await cliInProcess(at, ["egress", "learn", identity])).stdout).toContain("docs.example.test");
     });
 
     it("lose nothing of much output, whenever their client comes", async () => {

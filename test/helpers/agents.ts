@@ -8,15 +8,23 @@ import { PROJECT } from "./installation.ts";
 export const agentsFolder = (): string => testPackages("agents");
 
 /** The packages of `test/KIND/package.json`. */
-export function testPackages(kind: "agents" | "model-clients"): string {
+export const testPackages = (kind: "agents" | "model-clients" | "tools"): string =>
+  join(installed(kind, `test/${kind}/package.json`), "node_modules");
+
+/** Made by `scripts/setup --tests` from a file of the project, and named after what is in that. */
+function installed(kind: string, source: string): string {
   const digest = createHash("sha256")
-    .update(readFileSync(join(PROJECT, `test/${kind}/package.json`)))
+    .update(readFileSync(join(PROJECT, source)))
     .digest("hex");
   const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
-  const folder = join(cache, "cloche-tests", `${kind}-${digest.slice(0, 12)}`, "node_modules");
-  if (!existsSync(folder)) throw new Error(`test/${kind} is not installed: run \`scripts/setup --tests\``);
+  const folder = join(cache, "cloche-tests", `${kind}-${digest.slice(0, 12)}`);
+  if (!existsSync(folder)) throw new Error(`${source} is not installed: run \`scripts/setup --tests\``);
   return folder;
 }
+
+export const denoProgram = (): string => join(testPackages("tools"), `@deno/linux-${process.arch}-glibc`, "deno");
+/** A static program that asks for a URL. */
+export const goProgram = (): string => join(installed("go", "test/fixtures/ask.go"), "ask");
 
 /** Their commands as the registry's packages have them; installing runs no script, so no link to them was made. */
 const PROGRAMS = {

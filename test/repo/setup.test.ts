@@ -18,7 +18,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 const setup = resolve("scripts/setup");
 const isRoot = process.getuid?.() === 0;
 /** What the tests run, beside the project. */
-const KINDS = ["agents", "model-clients"];
+const KINDS = ["agents", "model-clients", "tools"];
+const GO_SOURCE = "test/fixtures/ask.go";
 let folder: string;
 let checkout: string;
 let bin: string;
@@ -32,6 +33,7 @@ beforeEach(() => {
   mkdirSync(bin);
   cpSync(setup, join(checkout, "scripts/setup"));
   for (const kind of KINDS) cpSync(`test/${kind}`, join(checkout, `test/${kind}`), { recursive: true });
+  cpSync(GO_SOURCE, join(checkout, GO_SOURCE));
   writeFileSync(join(checkout, "package-lock.json"), "{}");
   writeFileSync(join(checkout, "node_modules/.package-lock.json"), "{}");
   for (const name of ["dirname", "touch", "sed"]) symlinkSync(`/usr/bin/${name}`, join(bin, name));
@@ -172,6 +174,7 @@ describe("scripts/setup", () => {
     expect(tests().status).not.toBe(0);
     expect(installed()).toEqual([]);
     fake("npm", `echo "$@" >>${folder}/npm-calls; : >installed`);
+    fake("go", 'cd "${3%/*}" && : >installed');
     expect(tests().status).toBe(0);
     expect(tests()).toMatchObject({ status: 0, stderr: "" });
     const call =
@@ -179,7 +182,7 @@ describe("scripts/setup", () => {
     expect(readFileSync(join(folder, "npm-calls"), "utf8").trim().split("\n")).toEqual(KINDS.map(() => call));
     writeFileSync(join(checkout, "test/agents/package.json"), "{}");
     expect(tests().status).toBe(0);
-    expect(installed()).toHaveLength(KINDS.length + 1);
+    expect(installed()).toHaveLength(KINDS.length + 2);
     expect(
       installed().every((name) => readdirSync(join(folder, "cache/cloche-tests", name)).includes("installed")),
     ).toBe(true);

@@ -10,6 +10,17 @@ export const WORKSPACE: PositionalSpec = {
   completes: "workspace",
 };
 
+/** What leaves is a workspace's, and a workspace may be a run's, whose identity is its name. */
+export const WORKSPACE_OR_RUN: PositionalSpec = {
+  name: "ID|IDENTITY",
+  description: "A workspace, by its id, its name or the first characters of its id; or a run",
+  completes: "workspace",
+};
+export const TOLD_WORKSPACE_OR_RUN: PositionalSpec = {
+  ...WORKSPACE_OR_RUN,
+  description: `${WORKSPACE_OR_RUN.description}; of one that is gone, its whole id or identity`,
+};
+
 export const ENVIRONMENT: PositionalSpec = {
   name: "ENVIRONMENT",
   description:

@@ -5,6 +5,7 @@ import { failure } from "../../model/error-codes.ts";
 import { policyFrom } from "../../sdk/on-this-host.ts";
 import type { CliIo } from "../io.ts";
 import type { OptionSpec } from "./option-spec.ts";
+import { requireOwnCommands } from "./token-commands.ts";
 import { readTextSource } from "./text-source.ts";
 
 export const EGRESS_POLICY = {
@@ -14,10 +15,19 @@ export const EGRESS_POLICY = {
   completes: "host-path",
 } as const satisfies OptionSpec;
 
+export interface PolicyFile {
+  readonly file: string;
+  /** Of the command, and what names the file in it. */
+  readonly words: readonly string[];
+  readonly flag: string;
+  /** Whether its token commands are run; `isAllowed` where the user said so for any policy. */
+  readonly runs?: { readonly isAllowed: boolean; readonly seedPath?: string | undefined };
+}
+
 /** Does something with the policy in a file. What is wrong with it is told with the file and the line. */
 export async function withPolicyFile<Result>(
   io: CliIo,
-  { file, words, flag }: { file: string; words: readonly string[]; flag: string },
+  { file, words, flag, runs }: PolicyFile,
   act: (egress: EgressInput) => Promise<Result>,
 ): Promise<Result> {
   const text = await readTextSource(io, file, words, flag);
@@ -30,8 +40,11 @@ export async function withPolicyFile<Result>(
   const { value, lineOf } = read;
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw failure("EGRESS_POLICY_INVALID", `Cannot use "${file}": it is no list of keys, such as \`routes:\``);
+  const folder = file === "-" ? io.cwd : dirname(resolve(io.cwd, file));
+  const policy = policyFrom(value, folder);
+  if (runs && !runs.isAllowed) requireOwnCommands(policy, { file, folder, ...runs }, io);
   try {
-    return await act(policyFrom(value, file === "-" ? io.cwd : dirname(resolve(io.cwd, file))));
+    return await act(policy);
   } catch (error) {
     throw isClocheError(error) && error.code === "EGRESS_POLICY_INVALID" ? placed(error, file, lineOf) : error;
   }

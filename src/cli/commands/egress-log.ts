@@ -2,6 +2,7 @@ import type { ClocheEvent, EventOf } from "../../model/event.ts";
 import type { Cloche } from "../../sdk/cloche.ts";
 import type { WatchOptions } from "../../sdk/options.ts";
 import { defineCommand, type Context } from "../command.ts";
+import { TOLD_WORKSPACE_OR_RUN } from "../arguments/common-options.ts";
 import { formatJsonLine, guardScreen } from "../output/escape.ts";
 import { formatTable } from "../output/table.ts";
 import { writeAll } from "../output/write-all.ts";
@@ -12,13 +13,7 @@ export const command = defineCommand({
   summary: "Show the requests of a workspace: what passed, what was denied, and by which rule",
   description:
     "Without --follow it prints what is kept, oldest first, and ends; with it, what is kept and then what comes. How much is told is the policy's `log`: all, blocks or off. With --json it prints one document; with --follow and --json, one JSON object on each line.",
-  positionals: [
-    {
-      name: "ID",
-      description: "The workspace's id, its name, or the first characters of its id; of one that is gone, its whole id",
-      completes: "workspace",
-    },
-  ],
+  positionals: [TOLD_WORKSPACE_OR_RUN],
   options: {
     follow: { type: "boolean", short: "f", description: "Go on with what comes, until Ctrl-C" },
     denied: { type: "boolean", description: "Only what was denied" },
@@ -26,13 +21,14 @@ export const command = defineCommand({
   examples: [
     "cloche egress log ws-4",
     "cloche egress log ws-4 --follow",
+    "cloche egress log reviewer-k3x9a",
     "cloche egress log ws-4 --denied --json | jq '.requests[].host'",
   ],
   async run(context) {
     const { follow, denied } = context.values;
     const client = await context.connect();
     const options: WatchOptions = {
-      workspace_id: context.argument("ID"),
+      workspace_id: context.argument("ID|IDENTITY"),
       kinds: denied ? ["egress.denied"] : ["egress.request", "egress.denied"],
       since: 0,
       follow,

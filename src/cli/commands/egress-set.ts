@@ -1,5 +1,6 @@
 import { defineCommand } from "../command.ts";
-import { WORKSPACE } from "../arguments/common-options.ts";
+import { WORKSPACE_OR_RUN } from "../arguments/common-options.ts";
+import { ALLOW_TOKEN_COMMANDS } from "../arguments/token-commands.ts";
 import { withPolicyFile } from "../arguments/policy-file.ts";
 
 export const command = defineCommand({
@@ -8,16 +9,17 @@ export const command = defineCommand({
   description:
     "The policy is in force when the command ends; requests under way go on. Tokens are taken from the variables and commands that the policy names. The workspace was created with a way out.",
   positionals: [
-    WORKSPACE,
+    WORKSPACE_OR_RUN,
     { name: "FILE", description: "Routes in YAML or JSON; - is standard input", completes: "host-path" },
   ],
-  options: {},
+  options: { "allow-token-commands": ALLOW_TOKEN_COMMANDS },
   examples: ["cloche egress set ws-4 ./egress.yaml", "cloche egress learn ws-4 | cloche egress set ws-4 -"],
   async run(context) {
     const client = await context.connect();
     const file = context.argument("FILE");
-    const set = await withPolicyFile(context.io, { file, words: this.words, flag: "the policy" }, (egress) =>
-      client.setEgress(context.argument("ID"), egress),
+    const runs = { isAllowed: context.values["allow-token-commands"] };
+    const set = await withPolicyFile(context.io, { file, words: this.words, flag: "the policy", runs }, (egress) =>
+      client.setEgress(context.argument("ID|IDENTITY"), egress),
     );
     const count = `${set.route_count} route${set.route_count === 1 ? "" : "s"}`;
     await context.print(set, () =>

@@ -18,6 +18,7 @@ import {
 } from "../arguments/common-options.ts";
 import { SEED_INCLUDE_OPTIONS, seedIncludeInput } from "../arguments/include-options.ts";
 import { EGRESS_POLICY, withPolicyFile } from "../arguments/policy-file.ts";
+import { ALLOW_TOKEN_COMMANDS } from "../arguments/token-commands.ts";
 import { noteSeed } from "../results/left-out-notes.ts";
 
 /** `host` and names with a colon, such as debian:12: no program that people run is called so. */
@@ -35,6 +36,7 @@ export const command = defineCommand({
     "network-policy": NETWORK_POLICY,
     "allow-host": ALLOW_HOST,
     "egress-policy": EGRESS_POLICY,
+    "allow-token-commands": ALLOW_TOKEN_COMMANDS,
     "timeout-seconds": TIMEOUT_SECONDS,
     "seed-path": SEED_PATH,
     ...SEED_INCLUDE_OPTIONS,
@@ -83,10 +85,11 @@ export const command = defineCommand({
             onProgress: context.onProgress,
           });
         const file = values["egress-policy"];
+        const runs = { isAllowed: values["allow-token-commands"], seedPath: values["seed-path"] };
         const stream =
           file === undefined
             ? await run()
-            : await withPolicyFile(context.io, { file, words: this.words, flag: "--egress-policy" }, run);
+            : await withPolicyFile(context.io, { file, words: this.words, flag: "--egress-policy", runs }, run);
         noteSeed(context, stream.workspace_seed);
         return stream;
       },

@@ -13,6 +13,7 @@ import {
 } from "../arguments/common-options.ts";
 import { SEED_INCLUDE_OPTIONS, seedIncludeInput } from "../arguments/include-options.ts";
 import { EGRESS_POLICY, withPolicyFile } from "../arguments/policy-file.ts";
+import { ALLOW_TOKEN_COMMANDS } from "../arguments/token-commands.ts";
 import { noteSeed } from "../results/left-out-notes.ts";
 import { parseLabel, parseSecret, parseSecretFile, parseSeconds, toRecord } from "../arguments/option-values.ts";
 
@@ -37,6 +38,7 @@ export const command = defineCommand({
     "network-policy": NETWORK_POLICY,
     "allow-host": ALLOW_HOST,
     "egress-policy": EGRESS_POLICY,
+    "allow-token-commands": ALLOW_TOKEN_COMMANDS,
     secret: {
       type: "string",
       value: "NAME=VALUE",
@@ -105,10 +107,11 @@ export const command = defineCommand({
         onProgress: context.onProgress,
       });
     const file = values["egress-policy"];
+    const runs = { isAllowed: values["allow-token-commands"], seedPath: values["seed-path"] };
     const workspace =
       file === undefined
         ? await create()
-        : await withPolicyFile(context.io, { file, words: this.words, flag: "--egress-policy" }, create);
+        : await withPolicyFile(context.io, { file, words: this.words, flag: "--egress-policy", runs }, create);
     const id = workspace.workspace_id;
     await context.print(workspace, () =>
       values["id-only"]

@@ -16,7 +16,7 @@ export interface UpstreamAnswer {
   readonly statusMessage: string;
   readonly headers: HeaderList;
   readonly body: Readable;
-  /** Once the body has ended. */
+  /** Once the body has ended. Throws when that was not in good order. */
   readonly trailers: () => HeaderList;
 }
 

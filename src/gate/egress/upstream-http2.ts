@@ -2,6 +2,7 @@ import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
   type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
   connect,
   constants,
 } from "node:http2";
@@ -44,7 +45,7 @@ export class Http2Connection {
   }
 
   call({ method, target, headers, hasBody }: OutgoingRequest): UpstreamCall {
-    const isFirst = this.#streams++ === 0;
+    const isFirst = this.#streams === 0;
     const pseudo = {
       ":method": method,
       ":path": target,
@@ -52,13 +53,18 @@ export class Http2Connection {
       ":authority": authorityOf(headers, this.#host),
     };
     const rest = headerObject(filterHeaders(headers, (name) => name !== "host" && name !== "connection"));
-    const stream = this.#session.request({ ...pseudo, ...rest }, { endStream: !hasBody });
+    const stream = this.#open({ ...pseudo, ...rest }, !hasBody);
+    this.#streams++;
     stream.setTimeout(SILENCE_MS, () => stream.close(constants.NGHTTP2_CANCEL));
     let trailers: HeaderList = [];
     stream.once("trailers", (_headers: IncomingHttpHeaders, _flags: number, raw?: string[]) => (trailers = raw ?? []));
     stream.once("close", () => this.#streams--);
     return {
-      answer: this.#answer(stream, () => trailers),
+      answer: this.#answer(stream, () => {
+        // SECURITY: Node ends a body that was cancelled, or whose connection was cut, as if it were whole (G-51)
+        if (stream.rstCode) throw new UpstreamFault(`${this.#host} broke off its answer`);
+        return trailers;
+      }),
       write: (chunk) => stream.write(chunk),
       drained: () => drained(stream),
       end: (chunk) => void stream.end(chunk),
@@ -67,20 +73,38 @@ export class Http2Connection {
     };
   }
 
+  /** Takes no more requests; those under way go on to their end. */
   close(): void {
-    this.#session.close();
+    if (this.isOpen) this.#session.close();
+  }
+
+  /** An upstream that goes away at this very moment has its requests refused here. */
+  #open(headers: OutgoingHttpHeaders, endStream: boolean): ClientHttp2Stream {
+    try {
+      return this.#session.request(headers, { endStream });
+    } catch (error) {
+      throw new UpstreamFault(`${this.#host} failed: ${reasonOf(error)}`);
+    }
   }
 
   #answer(stream: ClientHttp2Stream, trailers: () => HeaderList): Promise<UpstreamAnswer> {
     const answer = new Promise<UpstreamAnswer>((done, fail) => {
-      const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), this.#patience.headMs);
+      const timer = setTimeout(() => {
+        fail(new UpstreamFault(`${this.#host} did not answer in time`));
+        stream.close(constants.NGHTTP2_CANCEL);
+        this.close();
+      }, this.#patience.headMs);
       stream.once("close", () => clearTimeout(timer));
       stream.once("response", (headers, _flags, raw?: string[]) => {
         clearTimeout(timer);
         const status = headers[":status"] ?? 502;
         done({ status, statusMessage: "", headers: raw ?? pairsOf(headers), body: stream, trailers });
       });
-      stream.once("error", (error) => fail(new UpstreamFault(`${this.#host} failed: ${reasonOf(error)}`)));
+      // SECURITY: after a fault of the protocol nothing more is read, and nobody is told: the next request has another connection (G-51)
+      stream.once("error", (error) => {
+        fail(new UpstreamFault(`${this.#host} failed: ${reasonOf(error)}`));
+        this.close();
+      });
       stream.once("close", () => fail(new UpstreamFault(`${this.#host} closed the request without an answer`)));
     });
     answer.catch(() => undefined); // told to whoever waits

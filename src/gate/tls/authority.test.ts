@@ -45,6 +45,15 @@ describe("certificates for a host", () => {
     },
   );
 
+  it.each([-25, -1, 1, 24])("are good for a client whose clock is %i hours off", (hours) => {
+    const own = newAuthority(SUBJECT);
+    const trusted = file("ca.pem", own.certificate);
+    const leaf = file("leaf.pem", new Authority(SUBJECT, own).chain("a.example"));
+    const time = String(Math.floor((Date.now() + hours * HOUR) / 1000));
+    const verified = execFileSync("openssl", ["verify", "-x509_strict", "-attime", time, "-CAfile", trusted, leaf]);
+    expect(verified.toString()).toContain("OK");
+  });
+
   it("say which key signed them, and are short-lived", () => {
     const leaf = leafOf(authority.chain("a.example"));
     const text = execFileSync("openssl", ["x509", "-noout", "-ext", "subjectKeyIdentifier,authorityKeyIdentifier"], {

@@ -1,13 +1,15 @@
 import type { EgressCheck, EgressLearned, EgressSet } from "../egress-seen.ts";
 import { type Operation, typeOnly } from "../operation.ts";
+import { MANIFEST_NAME } from "../vocabulary.ts";
 
 export const egressOperations = {
-  /** Would a request pass? Asked of a workspace, or of a policy that is in no use yet. */
+  /** Would a request pass? Asked of a workspace, of a bottle, or of a policy that is in no use yet. */
   checkEgress: {
     kind: "call",
     input: ({ z, workspaceId, EgressPolicy }) =>
       z.strictObject({
         workspace_id: workspaceId.optional(),
+        bottle: z.string().regex(MANIFEST_NAME, "a bottle's name is lower-case letters, digits and '-'").optional(),
         egress: EgressPolicy.optional(),
         method: z
           .string()
@@ -27,7 +29,8 @@ export const egressOperations = {
     kind: "call",
     input: ({ z, workspaceId }) => z.strictObject({ workspace_id: workspaceId }),
     result: typeOnly<EgressLearned>(),
-    about: "record",
+    // What it has sent is told also when it is gone, as after a run that ended well.
+    about: "host",
     repeatable: true,
     activity: "none",
     lane: "light",

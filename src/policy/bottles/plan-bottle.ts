@@ -70,17 +70,27 @@ export function planBottle(input: PlanInput): BottlePlan {
   };
 }
 
-function planEgress({ merged, provider, choice, standIn }: PlanInput, supervised: boolean): EgressPlan {
+/** The provider's routes and the bottle's own, and how much of them is told. */
+export function plannedRoutes(
+  { merged, provider, choice }: Pick<PlanInput, "merged" | "provider" | "choice">,
+  supervised: boolean,
+): Pick<EgressPlan, "log" | "routes"> {
   const routes = planRoutes({
     ofProvider: askRoutes(provider, choice),
     ofBottle: merged.bottle.egress?.routes ?? [],
     errorShape: provider.error_shape,
     onMatch: supervised ? "supervise" : "block",
   });
+  return { log: merged.bottle.egress?.log ?? "blocks", routes };
+}
+
+function planEgress(input: PlanInput, supervised: boolean): EgressPlan {
+  const { provider, choice, standIn } = input;
+  const { log, routes } = plannedRoutes(input, supervised);
   const own = askCredentials(provider, choice);
   const others = tokenRefs(routes).filter((ref) => !own.some(({ token_ref }) => token_ref === ref));
   return {
-    log: merged.bottle.egress?.log ?? "blocks",
+    log,
     routes,
     stand_ins: [...own, ...others.map((ref) => ({ token_ref: ref, variable: ref }))].map((credential) => ({
       ...credential,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createDetector } from "./create-detector.ts";
@@ -7,6 +8,8 @@ const SECRET = ["kJ8s", "Qp2v", "Zx7L", "m4Rt", "Yw9B", "n3Dc"].join("");
 const TOKEN = `ghp_${SECRET}${SECRET.slice(0, 12)}`;
 const scan = createDetector({ known: [{ detector: "known_secrets", name: "T", value: SECRET }] }).scope();
 const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+const chunksOf = (text: string, size: number): string[] => text.match(new RegExp(`.{${size}}`, "gs")) ?? [];
 
 function redact(bytes: Buffer, cuts: readonly number[]) {
   const body = scan.body({ mode: "redact" });
@@ -52,6 +55,64 @@ describe("a body that is redacted", () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  describe("G-73 has nothing of a private key left in it", () => {
+    const line = "-".repeat(5);
+    const lines = (from: number) =>
+      Array.from({ length: 120 }, (_, at) =>
+        createHash("sha512")
+          .update(`${from + at}`)
+          .digest("base64")
+          .slice(0, 64),
+      );
+    const pemOf = (body: readonly string[]) =>
+      [`${line}BEGIN OPENSSH PRIVATE KEY${line}`, ...body, `${line}END OPENSSH PRIVATE KEY${line}`, ""].join("\n");
+    const numbered = (text: string) =>
+      text
+        .split("\n")
+        .map((one, at) => `${String(at + 1).padStart(6)}\u2192${one}`)
+        .join("\n");
+    const WAYS: Readonly<Record<string, (pem: string) => string>> = {
+      "as a file": (pem) => pem,
+      "in a string of JSON": (pem) => JSON.stringify({ key: pem, more: 1 }),
+      "in JSON in JSON": (pem) => JSON.stringify({ text: JSON.stringify({ key: pem }) }),
+      "with numbers before its lines": (pem) => JSON.stringify({ output: numbered(pem) }),
+      quoted: (pem) => pem.replaceAll("\n", "\n> "),
+      "in base64": (pem) => JSON.stringify({ file: base64(pem) }),
+      "in lines of base64": (pem) => base64(pem).replaceAll(/(.{76})/g, "$1\n"),
+      "in hex": (pem) => JSON.stringify({ file: Buffer.from(pem).toString("hex") }),
+      "in a form": (pem) => `a=1&key=${encodeURIComponent(pem)}&b=2`,
+    };
+
+    it.each(Object.entries(WAYS))("%s, however it is cut", (_how, write) => {
+      const written = write(pemOf(lines(0)));
+      const pieces = chunksOf(written.slice(200, -200), 40);
+      for (const [at, ...cuts] of [[0], [100, 2048, 4096], [31_000, 32_000, 34_001, 36_003], [45_000, 46_999]]) {
+        const bytes = Buffer.from(`${"some words ".repeat((at ?? 0) / 11)}\n${written}; and words after it`);
+        const whole = Buffer.from(scan.redactBytes("body", bytes).value).toString();
+        for (const text of [redact(bytes, cuts).text, whole]) {
+          expect(Buffer.byteLength(text)).toBe(bytes.length);
+          expect(pieces.filter((one) => text.includes(one))).toEqual([]);
+          expect(text.endsWith("; and words after it")).toBe(true);
+        }
+      }
+    });
+
+    it("and stays JSON where it is cut off in the middle", () => {
+      const text = JSON.stringify({ head: pemOf(lines(0)).slice(0, 5000), next: 'a "quoted" word' });
+      for (const cut of [0, 1, 2, 3, 4, 5]) {
+        const at = text.indexOf('","next"') - cut;
+        expect(JSON.parse(redact(Buffer.from(text), [at]).text)).toMatchObject({ next: 'a "quoted" word' });
+      }
+    });
+
+    it("and leaves what comes after its last line", () => {
+      const text = `${pemOf(lines(0).slice(0, 4))}This is what the file says. Is it (still) in use?`;
+      expect(redact(Buffer.from(text), []).text).toContain(
+        `${line}\nThis is what the file says. Is it (still) in use?`,
+      );
+    });
   });
 
   it("takes a value out that is cut into several strings, and leaves the strings", () => {

@@ -3,8 +3,9 @@ import type { BodyOptions, BodyScan } from "./detector.ts";
 import { isViolation, type Finding } from "./finding.ts";
 import { joinedValues } from "./joined-values.ts";
 import { Layer, type Piece } from "./layer.ts";
-import { mask } from "./mask.ts";
-import type { Match } from "./match.ts";
+import { restOfKey } from "./key-rest.ts";
+import { mask, maskRest } from "./mask.ts";
+import { endOf, isEncodedMatch, type Match } from "./match.ts";
 import type { MemoryOf } from "./scan-memory.ts";
 import { isBetter, keyOf, type ScanPolicy } from "./scan-policy.ts";
 import { WHOLE_BYTES, WINDOW_BYTES } from "./limits.ts";
@@ -32,6 +33,8 @@ export class BufferedBodyScan implements BodyScan {
   readonly #found = new Map<string, Finding>();
   /** Of matches that lie in the buffer: bytes that go on after the match belong to it. */
   #isWhole = true;
+  /** Of a key that goes on with the bytes that come next: where, as an offset in the body. */
+  #rest: { readonly from: number; readonly isEncoded: boolean } | undefined;
 
   constructor(scanner: ByteScanner, policy: ScanPolicy, options: BodyOptions, memory: MemoryOf | undefined) {
     this.#scanner = scanner;
@@ -90,6 +93,7 @@ export class BufferedBodyScan implements BodyScan {
     this.#released -= drop;
     this.#waiting = [];
     this.#waitingBytes = 0;
+    if (this.#rest) this.#maskRest(this.#rest.from - this.#base, this.#rest.isEncoded);
   }
 
   #scanTo(end: number): void {
@@ -106,12 +110,21 @@ export class BufferedBodyScan implements BodyScan {
     const finding = this.#policy.toFinding(match, this.#options.place ?? "body", this.#base);
     const key = keyOf(finding);
     if (isBetter(finding, this.#found.get(key))) this.#found.set(key, finding);
-    if (this.#options.mode === "redact" && isViolation(finding)) this.#mask(match.pieces);
+    if (this.#options.mode !== "redact" || !isViolation(finding)) return;
+    this.#mask(match.pieces);
+    if (this.#policy.runsOn(match)) this.#maskRest(endOf(match), isEncodedMatch(match));
   }
 
   /** Overwrites in the buffer itself, which is a copy in this mode, so that what is scanned later sees the mask. */
   #mask(pieces: readonly Piece[]): void {
     mask(this.#buffer, pieces);
+  }
+
+  /** SECURITY: a key that is longer than its pattern, and than what is in the buffer, does not leave without its head (G-73) */
+  #maskRest(from: number, isEncoded: boolean): void {
+    const { end, isOpen } = restOfKey(this.#buffer, from, isEncoded);
+    maskRest(this.#buffer, from, end);
+    this.#rest = isOpen ? { from: this.#base + end, isEncoded } : undefined;
   }
 
   /** A small body once more, as the values in it one after the other, and after those of the requests before. */

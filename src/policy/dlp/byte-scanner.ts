@@ -19,6 +19,8 @@ const SEPARATED_WITHIN = 24;
 const DIGIT_WITHIN = 20;
 /** How many separated keywords of one window are looked at: text has none, and one who writes thousands only wants to cost time. */
 const MAX_SEPARATED = 256;
+/** Bytes for each character of a value whose characters have something between them. */
+const WIDEST_GAP = 8;
 /** Encodings inside of encodings. */
 const MAX_DEPTH = 4;
 
@@ -132,7 +134,7 @@ class LayerWork implements KernelVisitor {
     const end = at + needle.bytes.length;
     const { bytes } = this.#layer;
     if (needle.isWord && (isWord(bytes[at - 1]) || isWord(bytes[end]))) return;
-    this.#add(needle.known, [], [{ start: at, end }]);
+    this.#add(needle.known, needle.view, [{ start: at, end }]);
   }
 
   #decode(needle: EncodedNeedle, at: number): void {
@@ -152,6 +154,7 @@ class LayerWork implements KernelVisitor {
   #known(needle: KnownNeedle, gramAt: number, end: number): void {
     const places = followCore(this.#layer.bytes, needle.core, gramAt, end);
     if (places.length < needle.least) return;
+    if (needle.exact && !hasBetween(this.#layer.bytes, needle.exact, places)) return;
     const pieces = places.map((place) => ({ start: place, end: place + 1 }));
     const isSeparated = needle.view.length === 0 && !isOneRun(places);
     this.#add(needle.known, isSeparated ? ["separated"] : needle.view, pieces);
@@ -209,6 +212,24 @@ function hasSeparator(bytes: Uint8Array, start: number): boolean {
     if (CLASS_OF[byte] === 0 && byte !== 0x5f) return true;
   }
   return false;
+}
+
+/** Whether a value stands around these places of its letters and digits: they are the same, and its separators are between them, maybe among others. */
+function hasBetween(bytes: Uint8Array, value: Uint8Array, places: readonly number[]): boolean {
+  const around = value.length * WIDEST_GAP;
+  const end = (places.at(-1) ?? 0) + around;
+  let at = Math.max(0, (places[0] ?? 0) - around);
+  let next = 0;
+  for (const byte of value) {
+    const isCounting = CLASS_OF[byte] !== 0;
+    const limit = places[next] ?? end;
+    if (isCounting) at = limit;
+    else while (at < limit && bytes[at] !== byte) at++;
+    if (bytes[at] !== byte || (!isCounting && at >= limit)) return false;
+    if (isCounting) next++;
+    at++;
+  }
+  return true;
 }
 
 const isOneRun = (places: readonly number[]): boolean => (places.at(-1) ?? 0) - (places[0] ?? 0) === places.length - 1;

@@ -17,6 +17,8 @@ export interface KnownNeedle {
   readonly core: Uint8Array;
   /** How many of them in a row are enough. */
   readonly least: number;
+  /** Of a value that is mostly separators: the whole of it, since what counts in compact text could come about by chance. */
+  readonly exact?: Uint8Array;
 }
 
 /** Words of an injection. */
@@ -114,7 +116,12 @@ function addPiece(to: { table: GramTable; needles: CompactNeedle[] }, known: Kno
   const itself: Form = { view: [], bytes: piece.bytes, inner: piece.bytes, before: 0 };
   for (const { view, bytes } of [itself, ...encodedForms(piece.bytes)]) {
     const core = compactOf(bytes);
-    if (core.length < LEAST_CORE) continue;
+    if (core.length < GRAM_LENGTH) continue;
+    if (core.length < LEAST_CORE) {
+      to.needles.push({ kind: "known", known, view, core, least: core.length, exact: bytes });
+      enter(to.table, to.needles.length - 1, core);
+      continue;
+    }
     const half = Math.max(LEAST_PART, Math.ceil(core.length / 2));
     const least = piece.isRandom ? Math.min(core.length, half, MOST_PART) : core.length;
     to.needles.push({ kind: "known", known, view, core, least });

@@ -137,7 +137,7 @@ class ScopedScan implements Scan {
 
   redactBytes(place: string, bytes: Uint8Array): Redacted<Uint8Array> {
     const found = scanWhole(this.#scanner, this.#policy, place, bytes);
-    return { value: redactWhole(bytes, found), findings: found.map(({ finding }) => finding) };
+    return { value: redactWhole(this.#policy, bytes, found), findings: found.map(({ finding }) => finding) };
   }
 
   body(options: BodyOptions): BodyScan {

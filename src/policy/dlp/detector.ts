@@ -47,6 +47,8 @@ export interface Rule {
   readonly before?: number;
   /** And after it; 1,600 unless told. */
   readonly ahead?: number;
+  /** The value is a key, which may be longer than a pattern: what follows it and looks like it is overwritten with it. */
+  readonly runsOn?: boolean;
   /** A last look at the value: a checksum, its entropy. */
   readonly accept?: (value: string) => boolean;
   /** A text that must hit, and one that must not. Functions, so that no whole token is in the source. */

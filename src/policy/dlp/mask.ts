@@ -10,3 +10,8 @@ export function mask(bytes: Uint8Array, pieces: readonly Piece[]): void {
     if (end - start >= WORD.length) bytes.set(WORD, start);
   }
 }
+
+/** What belongs to something that was overwritten before it. */
+export function maskRest(bytes: Uint8Array, start: number, end: number): void {
+  bytes.fill(STAR, start, end);
+}

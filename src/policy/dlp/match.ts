@@ -11,5 +11,7 @@ export interface Match {
   readonly pieces: readonly Piece[];
 }
 
+/** Whether it is written in another way than as text, in which escapes may be. */
+export const isEncodedMatch = (match: Match): boolean => match.view.length > 0;
 export const startOf = (match: Match): number => match.pieces[0]?.start ?? 0;
 export const endOf = (match: Match): number => match.pieces.at(-1)?.end ?? 0;

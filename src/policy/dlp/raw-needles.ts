@@ -1,3 +1,4 @@
+import { compactOf } from "./compact-text.ts";
 import type { KnownValue, Rule } from "./detector.ts";
 import { wordForms, type Form, type ViewName } from "./encodings.ts";
 import { GRAM_LENGTH, GramTable } from "./gram-table.ts";
@@ -30,6 +31,7 @@ export interface ExactNeedle {
   readonly kind: "exact";
   readonly bytes: Uint8Array;
   readonly known: KnownValue;
+  readonly view: readonly ViewName[];
   /** Only with no letter or digit before or after it. */
   readonly isWord: boolean;
 }
@@ -123,9 +125,14 @@ export function withExactValues(base: RawNeedles, known: readonly KnownValue[]):
   for (const one of known) {
     const strength = strengthOf(one.value);
     if (strength === "none") continue;
-    for (const { bytes } of piecesOf(one.value)) {
-      needles.push({ kind: "exact", bytes, known: one, isWord: strength === "weak" });
+    const add = (bytes: Uint8Array, view: readonly ViewName[]) => {
+      needles.push({ kind: "exact", bytes, known: one, view, isWord: strength === "weak" });
       enter(table, needles.length - 1, bytes);
+    };
+    for (const { bytes } of piecesOf(one.value)) {
+      add(bytes, []);
+      // Compact text has next to nothing of it; encodings of it have enough.
+      if (strength === "strong" && compactOf(bytes).length < GRAM_LENGTH) add(bytes.toReversed(), ["reversed"]);
     }
   }
   return { table, needles };

@@ -51,6 +51,11 @@ export class ScanPolicy {
     return this.#passing.some((value) => value.includes(text));
   }
 
+  /** Whether what follows the match may belong to it. */
+  runsOn({ of }: Match): boolean {
+    return typeof of === "number" && this.#rules[of]?.runsOn === true;
+  }
+
   /** The offset counts from `base`. */
   toFinding(match: Match, place: string, base: number): Finding {
     const start = startOf(match);

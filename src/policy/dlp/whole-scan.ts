@@ -1,8 +1,9 @@
 import type { ByteScanner } from "./byte-scanner.ts";
 import { isViolation, type Finding } from "./finding.ts";
-import { mask } from "./mask.ts";
+import { restOfKey } from "./key-rest.ts";
+import { mask, maskRest } from "./mask.ts";
 import { isBetter, keyOf, type ScanPolicy } from "./scan-policy.ts";
-import type { Match } from "./match.ts";
+import { endOf, isEncodedMatch, type Match } from "./match.ts";
 
 export interface Found {
   readonly finding: Finding;
@@ -22,10 +23,14 @@ export function scanWhole(scanner: ByteScanner, policy: ScanPolicy, place: strin
 }
 
 /** The same bytes when there is nothing to overwrite, otherwise a copy. */
-export function redactWhole(bytes: Uint8Array, found: readonly Found[]): Uint8Array {
+export function redactWhole(policy: ScanPolicy, bytes: Uint8Array, found: readonly Found[]): Uint8Array {
   const violations = found.filter(({ finding }) => isViolation(finding));
   if (violations.length === 0) return bytes;
   const copy = Buffer.from(bytes);
-  for (const { match } of violations) mask(copy, match.pieces);
+  for (const { match } of violations) {
+    mask(copy, match.pieces);
+    // SECURITY: a key that is longer than its pattern does not leave without its head (G-73)
+    if (policy.runsOn(match)) maskRest(copy, endOf(match), restOfKey(copy, endOf(match), isEncodedMatch(match)).end);
+  }
   return copy;
 }

@@ -6,7 +6,7 @@ import type { FoundWorkspace, Verb } from "../verb.ts";
 import { watchEvents } from "../watch-events.ts";
 import type { Workspaces } from "../workspaces.ts";
 import { commandVerbs } from "./command-verbs.ts";
-import { egressCheck, egressVerbs } from "./egress-verbs.ts";
+import { type BottlePolicy, egressCheck, egressLearn, egressVerbs } from "./egress-verbs.ts";
 import { fileVerbs } from "./file-verbs.ts";
 import { serviceVerbs } from "./service-verbs.ts";
 import { shellVerbs } from "./shell-verbs.ts";
@@ -29,7 +29,10 @@ export interface WorkspaceParts {
 }
 
 /** What callers in this process use, the wire among them. The same is recorded for every caller. */
-export function createOperations({ deps, workspaces, services, shells }: WorkspaceParts): WorkspaceOperations {
+export function createOperations(
+  { deps, workspaces, services, shells }: WorkspaceParts,
+  ofBottle: BottlePolicy,
+): WorkspaceOperations {
   const verbs = {
     ...workspaceVerbs(deps, workspaces, services, shells),
     ...commandVerbs(deps),
@@ -45,7 +48,8 @@ export function createOperations({ deps, workspaces, services, shells }: Workspa
     // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
     listWorkspaces: async () => workspaces.list(),
     watchEvents: watchEvents(deps, workspaces),
-    checkEgress: egressCheck(workspaces),
+    checkEgress: egressCheck(workspaces, ofBottle),
+    learnEgress: egressLearn(deps, workspaces),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Egress } from "../../model/egress.ts";
 import type { egressOperations } from "../../model/operations/egress-operations.ts";
 import { failure } from "../../model/error-codes.ts";
 import { createDetector } from "../../policy/dlp/create-detector.ts";
@@ -12,20 +13,29 @@ import type { Workspaces } from "../workspaces.ts";
 
 export function egressVerbs(deps: Dependencies, workspaces: Workspaces): WorkspaceVerbs<typeof egressOperations> {
   return {
-    learnEgress: ({ workspaceId }) => learnEgress(deps, workspaceId),
     setEgress: (found, input) => workspaces.turns.take(found.workspaceId, () => setEgress(deps, found, input)),
   };
 }
 
-/** About a workspace, or about a policy that is no workspace's yet. */
-export function egressCheck(workspaces: Workspaces): Verb<"checkEgress"> {
-  // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
-  return async ({ workspace_id: id, egress, method = "GET", url }) => {
-    if ((id === undefined) === (egress === undefined))
+/** Of a workspace that there is, or was and is still told of. */
+export function egressLearn(deps: Dependencies, workspaces: Workspaces): Verb<"learnEgress"> {
+  return async ({ workspace_id: id }) => await learnEgress(deps, workspaces.findTold(id));
+}
+
+/** What a bottle lets out: bottles are known above workspaces. */
+export type BottlePolicy = (bottle: string) => Promise<Egress>;
+
+/** About a workspace, a bottle, or a policy that is nobody's yet. */
+export function egressCheck(workspaces: Workspaces, ofBottle: BottlePolicy): Verb<"checkEgress"> {
+  return async ({ workspace_id: id, bottle, egress, method = "GET", url }) => {
+    if ([id, bottle, egress].filter((one) => one !== undefined).length !== 1)
       throw failure("INVALID_ARGUMENT", "A request is checked against one policy", {
-        hint: "Name a workspace, or give a policy",
+        hint: "Name a workspace or a bottle, or give a policy",
       });
-    if (id === undefined) return checkEgress(readPolicy(egress), createDetector({ known: [] }), method, url);
+    if (id === undefined) {
+      const policy = bottle === undefined ? readPolicy(egress) : await ofBottle(bottle);
+      return checkEgress(policy, createDetector({ known: [] }), method, url);
+    }
     const { stored, known } = workspaces.guarded(id);
     return checkEgress(policyOf(stored), createDetector({ known }), method, url);
   };

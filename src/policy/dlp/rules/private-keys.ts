@@ -1,8 +1,9 @@
+import { KEY_TEXT } from "../key-rest.ts";
 import { BASE64, BORDER, assigned, prefixed, sample, shaped } from "./rule-shapes.ts";
 
 const DASHES = "-".repeat(5);
-/** Lines of base64, also when their breaks are written as escapes. */
-const BODY = "[A-Za-z0-9+/=\\s\\\\:,.()_-]{64,1900}";
+/** Lines of base64, up to the dashes of the last one. */
+const BODY = `(?:(?!${DASHES})[${KEY_TEXT}]){64,1900}`;
 
 const pem = (id: string, description: string, kind: string, names: readonly string[]) =>
   shaped({
@@ -13,6 +14,7 @@ const pem = (id: string, description: string, kind: string, names: readonly stri
     keywords: names.map((name) => `BEGIN ${name}`),
     before: 5,
     ahead: 2048,
+    runsOn: true,
     pattern: new RegExp(`${DASHES}BEGIN ${kind}${DASHES}(?<value>${BODY})`),
     accept: (value) => /[A-Za-z0-9+/]{40}/.test(value.replaceAll(/\\[nrt]|\s/g, "")),
     hit: () => `${DASHES}BEGIN ${names[0] ?? ""}${DASHES}\n${sample(BASE64, 64)}\n${sample(BASE64, 64)}\n`,
@@ -33,7 +35,7 @@ export const PRIVATE_KEY_RULES = [
     description: "PuTTY private key",
     detector: "private_keys",
     keywords: ["Private-Lines:"],
-    pattern: /Private-Lines: [0-9]{1,3}(?:\s|\\[nr]){1,4}(?<value>[A-Za-z0-9+/=\s\\]{40,1500})/,
+    pattern: /Private-Lines: [0-9]{1,3}(?:\s|\\[nr]){1,4}(?<value>[A-Za-z0-9+/=\s\\]{40,1900})/,
     hit: () => `Private-Lines: 1\n${sample(BASE64, 64)}`,
     miss: () => "Private-Lines: 8 is a line of it",
   }),
@@ -80,7 +82,8 @@ export const PRIVATE_KEY_RULES = [
     detector: "private_keys",
     keywords: ['"kty"', '\\"kty\\"'],
     before: 600,
-    pattern: /\\?"d\\?"\s{0,3}:\s{0,3}\\?"(?<value>[A-Za-z0-9_-]{40,700})\\?"/,
+    // Each of them tells the whole key.
+    pattern: /\\?"(?:d|p|q|d[pq]|qi)\\?"\s{0,3}:\s{0,3}\\?"(?<value>[A-Za-z0-9_-]{40,700})\\?"/,
     hit: () => `{"kty":"EC","crv":"P-256","d":"${sample("A-Za-z0-9_-", 43)}"}`,
     miss: () => `{"kty":"EC","crv":"P-256","x":"${sample("A-Za-z0-9_-", 43)}"}`,
   }),

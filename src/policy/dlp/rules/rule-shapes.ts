@@ -88,6 +88,7 @@ interface Shaped extends Shape, Pick<Rule, "keywords" | "pattern" | "hit" | "mis
   readonly before?: number;
   readonly ahead?: number;
   readonly accept?: (value: string) => boolean;
+  readonly runsOn?: boolean;
 }
 
 export const shaped = (shape: Shaped): Rule => ({

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import type { StoredEgress } from "../contracts/store.ts";
+import { keepPolicy, withProviderRoutes } from "./egress-policy.ts";
+
+const before: StoredEgress = {
+  policy: {
+    routes: [{ host: "api.model.example", auth: { scheme: "ApiKey", token_ref: "KEY" } }, { host: "old.example" }],
+  },
+  standIns: { KEY: "stand-in-of-the-key" },
+  authorities: {},
+  providers: { "api.model.example": null },
+};
+
+it("another policy for a run leaves the routes to its agent's own model, and nothing else of the last one", () => {
+  const asked = { log: "all", routes: [{ host: "new.example" }, { host: "api.model.example" }] } as const;
+  const { log, routes } = withProviderRoutes({ ...asked, routes: [...asked.routes] }, before);
+  expect([log, routes]).toEqual(["all", [before.policy.routes?.[0], { host: "new.example" }]]);
+  const plain = { routes: [{ host: "new.example" }] };
+  expect(withProviderRoutes(plain, { ...before, providers: {} })).toBe(plain);
+  expect(withProviderRoutes(plain, null)).toBe(plain);
+});
+
+it("G-56 a stand-in stays what it was, also without a route for its token", () => {
+  const kept = keepPolicy({ routes: [{ host: "new.example" }] }, new Map(), before);
+  expect(kept.standIns).toEqual(before.standIns);
+});
