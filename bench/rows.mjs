@@ -9,6 +9,7 @@ import { measureEvents } from "./rows/events.mjs";
 import { measureExec } from "./rows/exec.mjs";
 import { measureFiles } from "./rows/files.mjs";
 import { measureForks } from "./rows/forks.mjs";
+import { measureGit } from "./rows/git.mjs";
 import { measureIdle } from "./rows/idle.mjs";
 import { measureImport } from "./rows/import.mjs";
 import { measureMcp } from "./rows/mcp.mjs";
@@ -35,21 +36,22 @@ const TABLE = /** @satisfies {Record<string, Measurement>} */ ({
   create: { measure: measureCreate, seconds: 35, beside: ["docker", "runc"] },
   exec: { measure: measureExec, seconds: 20, beside: ["docker"] },
   docker: { measure: measureDocker, seconds: 30, beside: ["docker"] },
-  vm: { measure: measureVm, seconds: 50, beside: ["docker"] },
+  vm: { measure: measureVm, seconds: 45, beside: ["docker"] },
   idle: { measure: measureIdle, seconds: 10 },
   crowd: { measure: measureCrowd, seconds: 35, beside: ["docker"] },
-  work: { measure: measureWork, seconds: 45 },
+  work: { measure: measureWork, seconds: 40 },
   project: { measure: measureProject, seconds: 15 },
   import: { measure: measureImport, seconds: 20 },
   snapshot: { measure: measureSnapshot, seconds: 25 },
-  busy: { measure: measureBusy, seconds: 40 },
+  busy: { measure: measureBusy, seconds: 35 },
   diff: { measure: measureDiff, seconds: 15 },
   forks: { measure: measureForks, seconds: 20 },
-  files: { measure: measureFiles, seconds: 35 },
+  files: { measure: measureFiles, seconds: 30 },
   shell: { measure: measureShell, seconds: 20 },
   events: { measure: measureEvents, seconds: 5 },
   egress: { measure: measureEgress, seconds: 55 },
   dlp: { measure: measureDlp, seconds: 5 },
+  git: { measure: measureGit, seconds: 20 },
   mcp: { measure: measureMcp, seconds: 20 },
   version: { measure: measureVersion, seconds: 10 },
 });

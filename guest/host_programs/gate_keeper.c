@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,9 +19,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +33,7 @@
 #include "commands/harden.h"
 #include "commands/seccomp.h"
 #include "host_programs/gate_links.h"
+#include "host_programs/gate_programs.h"
 
 #define STATUS_FD 3 /* pipe from the daemon: "B" once the socket is bound, "E message" on failure */
 #define FIRST_FD 3  /* what the gate finds: two files for its state, the listening socket, and the channel for connections */
@@ -38,6 +42,9 @@
 #define ABOVE_PASSED 20
 #define RECORD "gate.pid"
 #define SOCKET "control.sock"
+#define GIT "git"                 /* where the gate keeps repositories; not there in a workspace without */
+#define GIT_PLACE "/run/cloche"   /* where root's gate sees it */
+#define FIRST_USER 1880000000     /* the same as in own-user.ts */
 #define FIRST_PAUSE_MS 50
 #define LONGEST_PAUSE_MS 5000
 #define STEADY_MS 10000 /* a gate that ran that long does not fail at its start */
@@ -100,6 +107,27 @@ static void lose_rights(void) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !seccomp_install(SECCOMP_COMMAND)) fail("cannot install the system call filter");
 }
 
+/*
+ * Root's gate becomes a user that can enter no folder of the home. So the folder in which it keeps repositories is shown to it at another place, which nobody else
+ * sees, and is its own there.
+ */
+static void show_git_folder(pid_t keeper) {
+  int fd = openat(folder, GIT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return;
+  if (geteuid() == 0) {
+    uid_t own = FIRST_USER + (uid_t)keeper;
+    if (fchown(fd, own, own) != 0) fail("cannot give the gate its folder");
+    /* The folder that a process is in is the only one that it finds again in a namespace of its own. */
+    if (fchdir(fd) != 0 || unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0)
+      fail("cannot make a mount namespace for the gate");
+    if (mkdir(GIT_PLACE, 0700) != 0 && errno != EEXIST) fail("cannot make %s", GIT_PLACE);
+    if (mount(".", GIT_PLACE, NULL, MS_BIND, NULL) != 0) fail("cannot show the gate its folder");
+    if (mount(NULL, GIT_PLACE, NULL, MS_REMOUNT | MS_BIND | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0) fail("cannot restrict the gate's folder");
+    if (chdir("/") != 0) fail("cannot enter /");
+  }
+  close(fd);
+}
+
 /* Does not return. */
 static void become_gate(pid_t keeper) {
   sigset_t none;
@@ -107,6 +135,7 @@ static void become_gate(pid_t keeper) {
   (void)sigprocmask(SIG_SETMASK, &none, NULL);
   /* The gate ends with its keeper: the daemon knows only the keeper's pid. Later, as another user, it ends by itself when its channel is closed. */
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != keeper) _exit(125);
+  show_git_folder(keeper);
   if (!descriptors_keep(passed, PASSED, FIRST_FD)) fail("cannot pass descriptors on");
   for (int i = 0; i < PASSED; i++) {
     if (fcntl(FIRST_FD + i, F_SETFD, 0) != 0) fail("cannot pass descriptors on");
@@ -135,9 +164,24 @@ static bool take_signals(void) {
   return end;
 }
 
+/* What root's gate has started ends with it: nobody else has its user. */
+static void end_children(void) {
+  if (geteuid() != 0) return;
+  uid_t own = FIRST_USER + (uid_t)getpid();
+  pid_t child = fork();
+  if (child == 0) {
+    if (setresgid(own, own, own) != 0 || setresuid(own, own, own) != 0) _exit(1);
+    (void)kill(-1, SIGKILL);
+    _exit(0);
+  }
+  if (child > 0) (void)waitpid(child, NULL, 0);
+}
+
 static bool gate_ended(void) {
+  gate_programs_reap();
   if (gate < 0 || waitpid(gate, NULL, WNOHANG) != gate) return false;
   gate = -1;
+  end_children();
   gate_links_close();
   return true;
 }
@@ -150,8 +194,12 @@ static void end_gate(void) {
     (void)take_signals();
     (void)gate_ended();
   }
-  if (gate > 0) kill(gate, SIGKILL);
-  if (gate > 0) (void)waitpid(gate, NULL, 0);
+  if (gate > 0) {
+    kill(gate, SIGKILL);
+    (void)waitpid(gate, NULL, 0);
+    end_children();
+  }
+  gate_programs_end();
 }
 
 static int wait_ms(long long due) {

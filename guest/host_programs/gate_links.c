@@ -1,7 +1,8 @@
 /*
  * The gate has a user of its own, who can open no socket of the host. Its keeper connects for it, to places that the daemon has named: the link `to-N` in the
  * gate's folder leads to the socket of the guest program (0), or to where the door at port N leads. The gate says a number and gets a connected socket, in the form
- * in which Node takes one from its parent. So whoever takes over a gate reaches what its order names, and nothing else.
+ * in which Node takes one from its parent. So whoever takes over a gate reaches what its order names, and nothing else. A number above all ports is a program
+ * (gate_programs.c), of which it gets two sockets.
  */
 #include "host_programs/gate_links.h"
 
@@ -17,6 +18,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host_programs/gate_programs.h"
+
+#define LAST_PORT 65535
+#define LAST_PLACE 131071
 #define MAX_LINE 64 /* a number, or a word of Node's own that needs no answer */
 #define ABOVE_PASSED 20
 
@@ -29,6 +34,7 @@ void gate_links_close(void) {
   if (channel >= 0) close(channel);
   channel = -1;
   length = 0;
+  gate_programs_end();
 }
 
 int gate_links_descriptor(void) { return channel; }
@@ -102,12 +108,20 @@ static void take_line(void) {
   char *rest;
   line[length] = '\0';
   unsigned long number = strtoul(line, &rest, 10);
-  if (line[0] < '0' || line[0] > '9' || *rest || number > 65535) return;
-  int fd = reach((unsigned)number);
-  if (fd < 0) snprintf(text, sizeof text, "{\"to\":%lu,\"errno\":%d}\n", number, errno);
-  else snprintf(text, sizeof text, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":{\"to\":%lu}}\n", number);
-  answer(text, fd);
-  if (fd >= 0) close(fd);
+  if (line[0] < '0' || line[0] > '9' || *rest || number > LAST_PLACE) return;
+  int fds[2] = {-1, -1};
+  if (number <= LAST_PORT) fds[0] = reach((unsigned)number);
+  else (void)gate_programs_start(folder, (unsigned)number, &fds[0], &fds[1]);
+  if (fds[0] < 0) {
+    snprintf(text, sizeof text, "{\"to\":%lu,\"errno\":%d}\n", number, errno);
+    answer(text, -1);
+    return;
+  }
+  snprintf(text, sizeof text, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":{\"to\":%lu}}\n", number);
+  for (int i = 0; i < 2 && fds[i] >= 0; i++) {
+    answer(text, fds[i]);
+    close(fds[i]);
+  }
 }
 
 void gate_links_serve(void) {

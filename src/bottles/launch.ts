@@ -9,6 +9,7 @@ import type { CallContext } from "../workspaces/verb.ts";
 import { startAgent } from "./agent-session.ts";
 import { provision } from "./provision.ts";
 import { runEgress } from "./run-egress.ts";
+import { runGit, signingPublicKey } from "./run-git.ts";
 import type { RunParts } from "./run-parts.ts";
 import { findSkills, type Skill } from "./skills.ts";
 
@@ -28,6 +29,8 @@ export interface Launch {
   readonly plan: BottlePlan;
   readonly skills: readonly Skill[];
   readonly egress: RunEgress;
+  /** Of the key that the host signs with; null for none. */
+  readonly signingKey: string | null;
   /** The values that count as secrets, by the variable of the sandbox. */
   readonly secrets: readonly { readonly name: string; readonly value: string }[];
   /** The variables of the agent that are none. */
@@ -45,7 +48,8 @@ export async function prepareLaunch(plan: BottlePlan, input: LaunchInput): Promi
   return {
     plan,
     skills: await findSkills(plan.agent.skills, input.skills_path),
-    egress: runEgress(plan, variables),
+    egress: runEgress(plan, variables, await runGit(plan, variables)),
+    signingKey: plan.git_gate_plan.signing_key === null ? null : signingPublicKey(plan.git_gate_plan.signing_key),
     secrets,
     env: { ...plan.agent_provision.guest_env, ...Object.fromEntries(plain) },
     terminal: input.terminal ?? null,

@@ -19,7 +19,7 @@ export type RunRequest = OperationInput<"planRun">;
 type PlanDependencies = Pick<Dependencies, "home" | "backends" | "config">;
 
 /** The doors that this version serves, beside the one for egress. */
-const SERVED = { git: false, supervise: false } as const;
+const SERVED = { git: true, supervise: false } as const;
 
 /** What a run keeps over its starts, so that the agent finds its conversation and its stand-ins again. */
 export interface RunMemory {

@@ -1,39 +1,59 @@
 import { posix } from "node:path";
 import { isClocheError } from "../base/errors.ts";
 import type { GuestFiles } from "../guest/files.ts";
-import type { BottlePlan, GitIdentity } from "../model/bottle-plan.ts";
+import type { BottlePlan } from "../model/bottle-plan.ts";
 import { failure } from "../model/error-codes.ts";
 import type { LiveWorkspace } from "../workspaces/live-workspace.ts";
+import { SIGN_SCRIPT, sandboxGitConfig } from "../policy/git/sandbox-config.ts";
 import { type Skill, skillItems } from "./skills.ts";
 
 export interface Provisions {
   readonly plan: BottlePlan;
   readonly skills: readonly Skill[];
+  readonly signingKey: string | null;
 }
 
 const MAX_CONFIG_BYTES = 1024 * 1024;
+const GIT_CONFIG = ".cloche/git.config";
+const SIGN_PROGRAM = ".cloche/git-sign";
 
 /**
  * Puts all that the agent finds at its start into the sandbox, through its guest program, so that it is the same on every backend. The authority of its gate and the
- * files of `/workspace` are there already. The doors of git and supervise come after the identity, once they are served.
+ * files of `/workspace` are there already. The door of supervise comes last, once it is served.
  */
 export async function provision(
   live: LiveWorkspace,
-  { plan, skills }: Provisions,
+  { plan, skills, signingKey }: Provisions,
   signal?: AbortSignal,
 ): Promise<void> {
   const files = await live.files();
-  const { agent, agent_provision: agentProvision, git_identity: identity } = plan;
+  const { agent, agent_provision: agentProvision } = plan;
   const write = (path: string, text: string, mode: number) =>
     files.write("system", inSystem(path), Buffer.from(text), { mode, shownPath: path, signal });
   await write(agentProvision.prompt_file, agent.prompt, 0o600);
   for (const { path, text, mode } of agentProvision.files) await write(path, text, mode);
   for (const skill of skills)
     await putSkill(files, posix.join(agentProvision.skills_folder, skill.name), skill, signal);
-  if (identity) {
-    const path = posix.join(agentProvision.guest_home, ".gitconfig");
-    await write(path, `${await readIfThere(files, path)}${identityConfig(identity)}`, 0o644);
-  }
+  await provisionGit(files, plan, signingKey, write);
+}
+
+/** What git finds is a file of its own that the user's configuration takes in, so that a resume replaces it and nothing else. */
+async function provisionGit(
+  files: GuestFiles,
+  { git_identity: identity, git_gate_plan: gate, agent_provision: { guest_home: home } }: BottlePlan,
+  signingKey: string | null,
+  write: (path: string, text: string, mode: number) => Promise<unknown>,
+): Promise<void> {
+  if (!identity && gate.upstreams.length === 0) return;
+  const own = posix.join(home, GIT_CONFIG);
+  const program = posix.join(home, SIGN_PROGRAM);
+  const signing = signingKey === null ? null : { publicKey: signingKey, program };
+  if (signing) await write(program, SIGN_SCRIPT, 0o755);
+  await write(own, sandboxGitConfig(identity, gate.upstreams, signing), 0o644);
+  const path = posix.join(home, ".gitconfig");
+  const there = await readIfThere(files, path);
+  // The last value of a key is the one that git takes, so this is added at the end.
+  if (!there.includes(own)) await write(path, `${there}[include]\n\tpath = ${own}\n`, 0o644);
 }
 
 /** In the place of what is there: of an earlier start, some of it may be gone on the host. */
@@ -65,14 +85,4 @@ async function readIfThere(files: GuestFiles, path: string): Promise<string> {
     unlessMissing(error);
     return "";
   }
-}
-
-/** The last value of a key is the one that git takes, so this is added at the end. */
-function identityConfig({ name, email }: GitIdentity): string {
-  const quoted = (value: string) => `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
-  const lines = [
-    name === null ? [] : [`\tname = ${quoted(name)}`],
-    email === null ? [] : [`\temail = ${quoted(email)}`],
-  ];
-  return `[user]\n${lines.flat().join("\n")}\n`;
 }

@@ -1,10 +1,15 @@
 import type { BottlePlan, PlannedRoute } from "../model/bottle-plan.ts";
 import type { Route } from "../model/egress.ts";
-import type { RunEgress } from "../workspaces/egress.ts";
+import type { RunEgress, RunGit } from "../workspaces/egress.ts";
 
 /** What the gate of a run lets out, by its plan. SECURITY: the variables of whoever launches are for the gate only; the sandbox has stand-ins (G-66) */
-export function runEgress({ egress_plan: egress }: BottlePlan, variables: Readonly<Record<string, string>>): RunEgress {
+export function runEgress(
+  { egress_plan: egress }: BottlePlan,
+  variables: Readonly<Record<string, string>>,
+  git: RunGit | null,
+): RunEgress {
   return {
+    git,
     policy: { log: egress.log, routes: egress.routes.map(decidedRoute) },
     tokens: variables,
     standIns: Object.fromEntries(egress.stand_ins.map(({ variable, value }) => [variable, value])),

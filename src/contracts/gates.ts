@@ -1,5 +1,6 @@
 import type { Door } from "../model/door.ts";
 import type { EgressOrder } from "../model/egress-order.ts";
+import type { GateProgram, GitOrder } from "../model/git-order.ts";
 import type { DoorReport, GateEvent } from "../model/gate-control.ts";
 
 /** What the gate of a workspace is to serve. */
@@ -9,6 +10,16 @@ export interface ServedDoors {
   readonly doors: readonly Door[];
   /** What egress doors let out; null leaves that as the gate has it. */
   readonly egress: EgressOrder | null;
+}
+
+/** What a git door serves, and what that takes on the host. */
+export interface ServedGit {
+  /** The folder of mirrors is the gate's own to choose. */
+  readonly order: Omit<GitOrder, "folder">;
+  /** What the gate's keeper runs for it. `{files}` in a word stands for what comes before the name of a file below. */
+  readonly programs: readonly GateProgram[];
+  /** What these programs read, by its name. */
+  readonly files: Readonly<Record<string, string>>;
 }
 
 export interface GateListener {
@@ -30,6 +41,8 @@ export interface Gates {
    * is replaced. Resolves when each door is open or has been refused. Throws GATE_FAILED.
    */
   serve(workspaceId: string, wanted: ServedDoors): Promise<readonly DoorReport[]>;
+  /** What the git door of a workspace serves from its next order on. A daemon that was not told leaves that as the gate has it. */
+  giveGit(workspaceId: string, git: ServedGit): void;
   /** Gives a gate that serves another order for what it lets out, and waits until that is in force; undefined where none serves. Throws GATE_FAILED. */
   renew(workspaceId: string, egress: EgressOrder): Promise<{ revision: number } | undefined>;
   /** What a gate has told last; nothing where this daemon has no gate. */

@@ -24,10 +24,24 @@ export const gateFolder = (home: string, workspaceId: string): string =>
 export const controlSocket = (home: string, workspaceId: string): string =>
   join(gateFolder(home, workspaceId), "control.sock");
 
+/** Where a gate keeps repositories, on the host. */
+const gitFolder = (home: string, workspaceId: string): string => join(gateFolder(home, workspaceId), "git");
+/** Where it sees them: root's gate can enter no folder of the home (`gate_keeper.c`). */
+export const seenGitFolder = (home: string, workspaceId: string): string =>
+  process.getuid?.() === 0 ? "/run/cloche" : gitFolder(home, workspaceId);
+
 /** Starts the keeper of a workspace's gate, and with it the gate; resolves once its socket is bound. It outlives this process. */
-export async function startKeeper(home: string, workspaceId: string, program: string): Promise<void> {
+export async function startKeeper(
+  home: string,
+  workspaceId: string,
+  program: string,
+  { hasGit = false }: { hasGit?: boolean } = {},
+): Promise<void> {
   const folder = gateFolder(home, workspaceId);
   makeFolder(folder);
+  // What a gate before it had is another user's, and only a copy.
+  await removeTree(gitFolder(home, workspaceId));
+  if (hasGit) makeFolder(gitFolder(home, workspaceId));
   const log = openSync(join(folder, LOG_NAME), "a", 0o600);
   // SECURITY: nothing that a gate must know is in its arguments or its environment (G-28)
   const gate = [

@@ -1,6 +1,6 @@
-import { readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { readdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ServedDoors } from "../contracts/gates.ts";
+import type { ServedDoors, ServedGit } from "../contracts/gates.ts";
 import { gateFolder } from "./gate-keeper.ts";
 
 const LINK = /^to-\d+$/;
@@ -29,5 +29,25 @@ export function writeLinks(
     rmSync(fresh, { force: true });
     symlinkSync(target, fresh);
     renameSync(fresh, join(folder, name));
+  }
+}
+
+const PROGRAM_FILE = /^(?:run|git)-/;
+
+/** Writes down what the keeper runs for a gate, and the files that these programs read; what is no longer wanted goes. The gate can neither read nor change them. */
+export function writePrograms(home: string, workspaceId: string, { programs, files }: Omit<ServedGit, "order">): void {
+  const folder = gateFolder(home, workspaceId);
+  const wanted = new Map(Object.entries(files).map(([name, text]) => [`git-${name}`, text]));
+  const words = (list: readonly string[]) =>
+    list.map((word) => `${word.replaceAll("{files}", `${folder}/git-`)}\0`).join("");
+  for (const { place, argv, env } of programs)
+    wanted.set(
+      `run-${place}`,
+      `${words(argv)}\0${words(Object.entries(env).map(([name, value]) => `${name}=${value}`))}\0`,
+    );
+  for (const name of readdirSync(folder)) if (PROGRAM_FILE.test(name) && !wanted.has(name)) rmSync(join(folder, name));
+  for (const [name, text] of wanted) {
+    writeFileSync(join(folder, `${name}.new`), text, { mode: 0o600 });
+    renameSync(join(folder, `${name}.new`), join(folder, name));
   }
 }

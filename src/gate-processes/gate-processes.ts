@@ -12,6 +12,11 @@ export function createGates(options: GateOptions): Gates {
       gates.set(workspaceId, gate);
       return gate.serve(wanted);
     },
+    giveGit(workspaceId, git) {
+      const gate = gates.get(workspaceId) ?? made(workspaceId);
+      gates.set(workspaceId, gate);
+      gate.giveGit(git);
+    },
     renew: async (workspaceId, egress) => await gates.get(workspaceId)?.renew(egress),
     reports: (workspaceId) => gates.get(workspaceId)?.reports ?? [],
     certificate: (workspaceId) => gates.get(workspaceId)?.certificate ?? null,

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isClocheError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { GateListener, ServedDoors } from "../contracts/gates.ts";
+import type { GateListener, ServedDoors, ServedGit } from "../contracts/gates.ts";
 import type { EgressOrder } from "../model/egress-order.ts";
 import { failure } from "../model/error-codes.ts";
 import { type DoorReport, GATE_PROTOCOL, type GateReport } from "../model/gate-control.ts";
 import { GateConnection } from "./gate-connection.ts";
-import { controlSocket, endKeeper, gateLogTail, startKeeper } from "./gate-keeper.ts";
-import { writeLinks } from "./gate-links.ts";
+import { controlSocket, endKeeper, gateLogTail, seenGitFolder, startKeeper } from "./gate-keeper.ts";
+import { writeLinks, writePrograms } from "./gate-links.ts";
 
 /** For a gate to start, connect to the sandbox and open its doors. */
 const SERVE_MS = 15_000;
@@ -30,6 +30,7 @@ export class KeptGate {
   #turn: Promise<unknown> = Promise.resolve();
   #connection: GateConnection | undefined;
   #wanted: ServedDoors | undefined;
+  #git: ServedGit | undefined;
 
   constructor(options: GateOptions, workspaceId: string, listener: () => GateListener | undefined) {
     this.#options = options;
@@ -48,6 +49,10 @@ export class KeptGate {
   async serve(wanted: ServedDoors): Promise<readonly DoorReport[]> {
     this.#wanted = wanted;
     return await this.#inTurn(() => this.#serve(wanted));
+  }
+
+  giveGit(git: ServedGit): void {
+    this.#git = git;
   }
 
   /** The same doors, and something else that they let out. */
@@ -82,7 +87,15 @@ export class KeptGate {
       try {
         const { connection, revision } = await this.#reach(over);
         writeLinks(this.#options.home, this.#workspaceId, { guestSocket, doors });
-        connection.order({ revision: revision + 1, guest_socket: guestSocket, doors, egress });
+        const git = this.#git && doors.some(isGitDoor) ? this.#git : undefined;
+        if (git) writePrograms(this.#options.home, this.#workspaceId, git);
+        connection.order({
+          revision: revision + 1,
+          guest_socket: guestSocket,
+          doors,
+          egress,
+          git: git ? { ...git.order, folder: seenGitFolder(this.#options.home, this.#workspaceId) } : null,
+        });
         const isDone = (report: GateReport) =>
           report.revision > revision && [...report.doors, ...report.name_doors].every(isSettled);
         const report = await connection.when(isDone, over);
@@ -124,7 +137,8 @@ export class KeptGate {
     const { home, program } = this.#options;
     const socket = controlSocket(home, this.#workspaceId);
     const connection = await GateConnection.open(socket).catch(async () => {
-      await startKeeper(home, this.#workspaceId, program);
+      const hasGit = this.#wanted?.doors.some(isGitDoor) === true;
+      await startKeeper(home, this.#workspaceId, program, { hasGit });
       return await GateConnection.open(socket);
     });
     this.#connection = connection;
@@ -163,4 +177,5 @@ export class KeptGate {
   }
 }
 
+const isGitDoor = ({ to }: ServedDoors["doors"][number]): boolean => to.kind === "git";
 const isSettled = ({ state }: DoorReport): boolean => state !== "opening";

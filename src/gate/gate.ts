@@ -4,7 +4,8 @@ import { keepTokens } from "../policy/egress/keep-tokens.ts";
 import { ControlServer } from "./control-server.ts";
 import { EgressGate } from "./egress/egress-gate.ts";
 import { GuestDoors } from "./guest-doors.ts";
-import type { Reach } from "./host-connections.ts";
+import { GitGate } from "./git/git-gate.ts";
+import type { HostPlaces } from "./host-connections.ts";
 import { KeptOrder } from "./kept-order.ts";
 import { nameDoors } from "./name-doors.ts";
 
@@ -17,22 +18,29 @@ export interface GateDescriptors {
 }
 
 /** Runs the gate of one workspace: serves its doors as it was last told, by a daemon or before it was killed. */
-export function runGate({ order: files, control }: GateDescriptors, reach: Reach, log: Log): void {
+export function runGate({ order: files, control }: GateDescriptors, places: HostPlaces, log: Log): void {
   const kept = new KeptOrder(files);
   const last = kept.read();
-  let inForce: GateOrder = { revision: 0, guest_socket: null, doors: [], egress: null };
+  let inForce: GateOrder = { revision: 0, guest_socket: null, doors: [], egress: null, git: null };
   const egress = new EgressGate(log, last?.authority ?? undefined, {
     onEvent: () => server.tellEvents(),
     onWant: () => server.tell(),
   });
-  const doors = new GuestDoors(log, reach, egress, () => server.tell());
+  const git = new GitGate(log, places.reachProgram, (event) => egress.events.push(event));
+  egress.gitDoor = (host) => git.doorFor(host);
+  const doors = new GuestDoors(log, places.reach, { egress, git }, () => server.tell());
   const whole = (order: GateOrder): GateOrder => ({
     ...order,
     egress: order.egress ? keepTokens(order.egress, inForce.egress) : inForce.egress,
+    git: order.git ?? inForce.git,
   });
-  const obey = (order: GateOrder, isNew: boolean) => {
+  const obey = (order: GateOrder, isNew: { readonly egress: boolean; readonly git: boolean }) => {
     inForce = order;
-    if (isNew && order.egress) egress.obey(order.egress);
+    if (isNew.egress && order.egress) {
+      egress.obey(order.egress);
+      git.guard(order.egress.guarded);
+    }
+    if (isNew.git && order.git) git.obey(order.git);
     doors.set(order.guest_socket, [...order.doors, ...nameDoors(order.doors, order.egress)]);
   };
   const server = new ControlServer({
@@ -48,10 +56,10 @@ export function runGate({ order: files, control }: GateDescriptors, reach: Reach
     obey(order) {
       const next = whole(order);
       kept.write({ ...next, authority: egress.keys });
-      obey(next, order.egress !== null);
+      obey(next, { egress: order.egress !== null, git: order.git !== null });
     },
   });
-  if (last) obey(last, true);
+  if (last) obey(last, { egress: true, git: true });
   server.listen(control);
   log.info("the gate serves", { pid: process.pid, revision: inForce.revision });
 }

@@ -26,6 +26,11 @@ export interface EgressSide {
   readonly names: { answer(query: Buffer): Buffer | undefined };
 }
 
+/** What it does with connections to a git door. */
+export interface GitSide {
+  accept(stream: Duplex): Relayed;
+}
+
 type ServedDoor = Door | NameDoor;
 
 interface OpenDoor {
@@ -46,6 +51,7 @@ export class GuestDoors {
   readonly #onChange: () => void;
   readonly #reach: Reach;
   readonly #egress: EgressSide;
+  readonly #git: GitSide;
   /** By what they listen on. */
   readonly #doors = new Map<string, OpenDoor>();
   #socket: string | null = null;
@@ -53,10 +59,11 @@ export class GuestDoors {
   #holding = new AbortController();
   #connections = 0;
 
-  constructor(log: Log, reach: Reach, egress: EgressSide, onChange: () => void) {
+  constructor(log: Log, reach: Reach, sides: { egress: EgressSide; git: GitSide }, onChange: () => void) {
     this.#log = log;
     this.#reach = reach;
-    this.#egress = egress;
+    this.#egress = sides.egress;
+    this.#git = sides.git;
     this.#onChange = onChange;
   }
 
@@ -199,6 +206,8 @@ export class GuestDoors {
     switch (to.kind) {
       case "egress":
         return this.#egress.accept(stream);
+      case "git":
+        return this.#git.accept(stream);
       case "hosts":
         return this.#egress.acceptAt(stream, address, port);
       case "questions":

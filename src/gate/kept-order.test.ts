@@ -11,6 +11,7 @@ const order = (revision: number) => ({
   guest_socket: `/s${revision}\n`,
   doors: [],
   egress: null,
+  git: null,
   authority: null,
 });
 

@@ -1,6 +1,9 @@
 /** Below the ids of sandboxes and emulators, and above those that systemd gives to containers. */
 const FIRST_USER = 1_880_000_000;
 
+/** Whether it has one: then nobody but root looks into what it starts. */
+export const hasOwnUser = (): boolean => (process.getuid?.() ?? 0) >= FIRST_USER;
+
 /**
  * Becomes a user of its own where root starts it, another one for each gate that runs. All of the program is loaded by then. The kernel takes every capability away
  * with that, and lets nobody but root look into the process.
@@ -9,7 +12,8 @@ const FIRST_USER = 1_880_000_000;
  */
 export function becomeOwnUser(): void {
   if (process.getuid?.() !== 0) return;
-  const id = FIRST_USER + process.pid;
+  // Its keeper's number, so that the gate after this one has the same, and owns the same files.
+  const id = FIRST_USER + process.ppid;
   process.setgroups?.([]);
   process.setgid?.(id);
   process.setuid?.(id);

@@ -53,6 +53,7 @@ export interface PlannedUpstream {
   /** Null for a file. */
   readonly upstream_port: number | null;
   readonly repo: GitRepo & { readonly url: string };
+  readonly on_violation: "block" | "supervise";
 }
 
 export interface GitGatePlan {
@@ -60,6 +61,8 @@ export interface GitGatePlan {
   readonly served: boolean;
   /** As written. */
   readonly upstreams: readonly PlannedUpstream[];
+  /** The file with the key that the host signs with; null for none. */
+  readonly signing_key: string | null;
 }
 
 export interface PlannedRoute {

@@ -5,16 +5,18 @@ const MAX_DOORS = 16;
 
 const port = z.number().int().min(1).max(65_535);
 
-/** Where the connections of a door lead: to one place of this host, or through the gate's proxy. */
+/** Where the connections of a door lead: to one place of this host, or to what the gate itself serves. */
 export const DoorTarget = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("unix"), path: z.string().startsWith("/").max(4096) }),
   /** On 127.0.0.1. */
   z.strictObject({ kind: z.literal("tcp"), port }),
   /** To what the workspace's policy lets out. */
   z.strictObject({ kind: z.literal("egress") }),
+  /** To the repositories of the workspace's bottle. */
+  z.strictObject({ kind: z.literal("git") }),
 ]);
 export type DoorTarget = z.infer<typeof DoorTarget>;
-export type HostTarget = Exclude<DoorTarget, { kind: "egress" }>;
+export type HostTarget = Exclude<DoorTarget, { kind: "egress" | "git" }>;
 
 /** A loopback port of the sandbox that leads through the workspace's gate, and nowhere else. */
 export const Door = z.strictObject({ port, to: DoorTarget });

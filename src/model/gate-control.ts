@@ -1,6 +1,7 @@
 import type { Door } from "./door.ts";
 import type { DenialCode } from "./egress-denial.ts";
 import type { EgressOrder } from "./egress-order.ts";
+import type { GitOrder } from "./git-order.ts";
 import type { EgressFinding } from "./event.ts";
 import type { ModelUsage } from "./model-usage.ts";
 
@@ -9,7 +10,7 @@ import type { ModelUsage } from "./model-usage.ts";
  * events it has. The gate gives a `GateReport`, once when the daemon comes and whenever something in it changes, and `GateEvents`. A gate outlives daemons: one of
  * another protocol is ended and started anew.
  */
-export const GATE_PROTOCOL = 4;
+export const GATE_PROTOCOL = 5;
 
 /** All that a gate is to do. It takes the place of what it was told before. */
 export interface GateOrder {
@@ -20,6 +21,8 @@ export interface GateOrder {
   readonly doors: readonly Door[];
   /** What its egress doors let out; null leaves that as it is, for a daemon that does not know the credentials. */
   readonly egress: EgressOrder | null;
+  /** What its git door serves; null leaves that as it is. */
+  readonly git: GitOrder | null;
 }
 
 export interface DoorReport {
@@ -66,8 +69,13 @@ export type EgressEvent =
   | (EgressFacts & { readonly kind: "egress.request"; readonly status: number })
   | (EgressFacts & { readonly kind: "egress.denied"; readonly code: DenialCode });
 
+/** What became of a push. */
+export type PushEvent =
+  | { readonly kind: "push.accepted"; readonly repo: string; readonly refs: string[] }
+  | { readonly kind: "push.rejected"; readonly repo: string; readonly refs: string[]; readonly reason: string };
+
 /** `is_logged`: the policy asks for it to be told. What is not is only counted. */
-export type GateEvent = EgressEvent & { readonly is_logged: boolean };
+export type GateEvent = (EgressEvent & { readonly is_logged: boolean }) | PushEvent;
 
 export interface GateEvents {
   readonly events: readonly GateEvent[];

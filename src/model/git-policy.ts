@@ -13,14 +13,23 @@ const globs = z.array(text).min(1).max(256);
 export const GitUser = z.strictObject({ name: oneLine.optional(), email: oneLine.optional() });
 export type GitUser = z.infer<typeof GitUser>;
 
-/** What may be pushed. Without any: every branch, and no force, no deletion, no tag. */
+const allowOrDeny = z.enum(["allow", "deny"]);
+const fingerprint = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/, "it is a fingerprint of 32 digits and letters a to f, as a refused push shows it");
+
+/** What may be pushed. Without any: every branch and path, and no force, no deletion, no tag. */
 export const PushRules = z.strictObject({
+  /** Globs of names below `refs/heads/`. */
   branches: globs.optional(),
-  tags: z.boolean().optional(),
-  force: z.boolean().optional(),
-  delete: z.boolean().optional(),
-  paths: globs.optional(),
+  tags: allowOrDeny.optional(),
+  force: allowOrDeny.optional(),
+  delete: allowOrDeny.optional(),
+  /** Globs. With `allow`, nothing else may be changed; `deny` wins. */
+  paths: z.strictObject({ allow: globs.optional(), deny: globs.optional() }).optional(),
   max_file_mb: z.number().positive().max(102_400).optional(),
+  /** `identity`: who new commits are by is who the bottle says. `any`: the agent says. */
+  authors: z.enum(["identity", "any"]).optional(),
 });
 export type PushRules = z.infer<typeof PushRules>;
 
@@ -35,12 +44,18 @@ export const GitRepo = z.strictObject({
   /** A PEM file of the host, trusted for the upstream. */
   ca: text.optional(),
   rules: PushRules.optional(),
+  /** Fingerprints of findings that may be pushed. */
+  allow_findings: z.array(fingerprint).max(1000).optional(),
+  /** Whether a fetch is answered from the mirror when the upstream cannot be reached. */
+  allow_stale: z.boolean().optional(),
   on_violation: z.enum(["block", "supervise"]).optional(),
 });
 export type GitRepo = z.infer<typeof GitRepo>;
 
 export const GitPolicy = z.strictObject({
   user: GitUser.optional(),
+  /** The file with a private key of ssh's, by which the host signs commits and tags. */
+  signing: z.strictObject({ key: text }).optional(),
   repos: z
     .record(
       z

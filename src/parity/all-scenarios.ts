@@ -4,6 +4,7 @@ import { CHANGE_SCENARIOS } from "./scenarios/changes.ts";
 import { COMMAND_SCENARIOS } from "./scenarios/commands.ts";
 import { EGRESS_SCENARIOS } from "./scenarios/egress.ts";
 import { FILE_SCENARIOS } from "./scenarios/files.ts";
+import { GIT_GATE_SCENARIOS } from "./scenarios/git-gate.ts";
 import { ISOLATION_SCENARIOS } from "./scenarios/isolation.ts";
 import { LIFE_SCENARIOS } from "./scenarios/life.ts";
 import { LIMIT_SCENARIOS } from "./scenarios/limits.ts";
@@ -25,6 +26,7 @@ export const PARITY_SCENARIOS: readonly Scenario[] = [
   ...LIVE_SNAPSHOT_SCENARIOS,
   ...SERVICE_SCENARIOS,
   ...EGRESS_SCENARIOS,
+  ...GIT_GATE_SCENARIOS,
   ...SHELL_SCENARIOS,
   ...SECRET_SCENARIOS,
   ...LIMIT_SCENARIOS,

@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { failure } from "../model/error-codes.ts";
 import type { ScanJob } from "./scan-job.ts";
-import { StreamReader } from "./stream-reader.ts";
+import { StreamReader } from "../base/stream-reader.ts";
 
 /** `A..B`, as git names it: all that is reachable from B and not from A. */
 export const isRange = (text: string): boolean => /^[^\s-]\S*\.\.\S*$|^\.\.\S+$/.test(text);

@@ -7,7 +7,7 @@ import { createDetector } from "../policy/dlp/create-detector.ts";
 import type { TextFinding } from "../policy/dlp/finding.ts";
 import { sample, URLSAFE } from "../policy/dlp/rules/rule-shapes.ts";
 import { runScan } from "./run-scan.ts";
-import { WindowedScan } from "./windowed-scan.ts";
+import { WindowedScan } from "../policy/dlp/windowed-scan.ts";
 
 /** Put together here, so that no whole token is in the source. */
 const TOKEN = `sk-ant-api03-${sample(URLSAFE, 60)}`;

@@ -2,7 +2,7 @@ import { createDetector } from "../policy/dlp/create-detector.ts";
 import type { Scan } from "../policy/dlp/detector.ts";
 import type { TextFinding } from "../policy/dlp/finding.ts";
 import type { ScanFinding, ScanReport } from "./scan-finding.ts";
-import { WindowedScan } from "./windowed-scan.ts";
+import { WindowedScan } from "../policy/dlp/windowed-scan.ts";
 
 const MAX_FINDINGS = 10_000;
 const MAX_SKIPPED = 1000;

@@ -13,7 +13,7 @@ import type { TokenState } from "../policy/egress/gate-routes.ts";
 import { defaultLimits } from "./default-limits.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
-import { chooseNetwork, type RunEgress, runNetwork } from "./egress.ts";
+import { chooseNetwork, giveGit, type RunEgress, runNetwork } from "./egress.ts";
 import { getBackend, removeSandboxes, startSandbox } from "./sandbox.ts";
 import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";
 import { requireLimits } from "./require-limits.ts";
@@ -88,7 +88,9 @@ export async function createWorkspace(
     secrets: records,
   };
   const origin = { kind: "workspace.created", from_workspace_id: null } as const;
-  return await bringUp(deps, stored, { secrets, origin, tokens }, context);
+  const live = await bringUp(deps, stored, { secrets, origin, tokens }, context);
+  if (run) giveGit(deps, stored.workspaceId, run.egress.git);
+  return live;
 }
 
 type Identity =

@@ -1,6 +1,10 @@
 import type { Door } from "../model/door.ts";
+import { GIT_PORT } from "../model/git-order.ts";
 import { EGRESS_PORT } from "../model/egress-port.ts";
 
 export const EGRESS_DOOR: Door = { port: EGRESS_PORT, to: { kind: "egress" } };
+
+/** To the repositories of a run's bottle. */
+export const GIT_DOOR: Door = { port: GIT_PORT, to: { kind: "git" } };
 
 export const isEgressDoor = ({ to }: Door): boolean => to.kind === "egress";

@@ -1,3 +1,4 @@
+import type { ServedGit } from "../contracts/gates.ts";
 import type { StoredEgress, StoredWorkspace } from "../contracts/store.ts";
 import type { Egress } from "../model/egress.ts";
 import type { EgressOrder, GateRoute, GuardedValue } from "../model/egress-order.ts";
@@ -6,7 +7,7 @@ import { argument, way } from "../model/hint.ts";
 import { FILE_DATABASES, type NetworkPolicy } from "../model/names.ts";
 import { type TokenState, gateRoute, guardedTokens } from "../policy/egress/gate-routes.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { EGRESS_DOOR, isEgressDoor } from "./egress-door.ts";
+import { EGRESS_DOOR, GIT_DOOR, isEgressDoor } from "./egress-door.ts";
 import { keepPolicy, readCertificates, readPolicy } from "./egress-policy.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend } from "./sandbox.ts";
@@ -53,6 +54,16 @@ export async function chooseNetwork(deps: Dependencies, backend: string, asked: 
 export interface RunEgress extends Required<Pick<StoredEgress, "policy" | "standIns" | "providers">> {
   /** By the variables of whoever launches. */
   readonly tokens: Readonly<Record<string, string>>;
+  /** Its repositories; null for none. */
+  readonly git: RunGit | null;
+}
+
+/** What a run's git door serves; the host's own way out is added here. */
+export type RunGit = Omit<ServedGit, "order"> & { readonly order: Omit<ServedGit["order"], "way_out"> };
+
+/** Tells the gate of a run its repositories, for the next order. */
+export function giveGit(deps: Dependencies, workspaceId: string, git: RunGit | null): void {
+  if (git) deps.gates.giveGit(workspaceId, { ...git, order: { ...git.order, way_out: readWayOut(deps) } });
 }
 
 /** The network of a run: a gate always, also one that lets nothing out. */
@@ -61,7 +72,8 @@ export async function runNetwork(deps: Dependencies, backend: string, run: RunEg
   requireGate(deps, backend, "egress");
   const tokens = await deps.tokens.fetch(policy, run.tokens);
   const egress = { ...keepPolicy(policy, tokens), standIns, providers };
-  return { network: { networkPolicy: "egress", allowHosts: [], egress, doors: [EGRESS_DOOR] }, tokens };
+  const doors = run.git ? [EGRESS_DOOR, GIT_DOOR] : [EGRESS_DOOR];
+  return { network: { networkPolicy: "egress", allowHosts: [], egress, doors }, tokens };
 }
 
 /** A policy that another workspace has, with its tokens as far as they are known. */

@@ -2,7 +2,7 @@ import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { DoorReport } from "../model/gate-control.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { type RunEgress, runNetwork } from "./egress.ts";
+import { type RunEgress, giveGit, runNetwork } from "./egress.ts";
 import type { RunningWorkspaces } from "./running-workspaces.ts";
 import { type GivenSecret, readSecrets } from "./secrets.ts";
 
@@ -22,7 +22,8 @@ export async function prepareRenewal(
   const { secrets, records } = await readSecrets(given);
   const { network, tokens } = await runNetwork(deps, backend, egress);
   return () => {
-    deps.store.updateWorkspace(workspaceId, { secrets: records, egress: network.egress });
+    deps.store.updateWorkspace(workspaceId, { secrets: records, egress: network.egress, doors: network.doors });
+    giveGit(deps, workspaceId, egress.git);
     running.setSecrets(workspaceId, secrets);
     if (tokens) deps.tokens.give(workspaceId, tokens);
   };

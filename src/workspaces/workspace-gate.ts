@@ -61,14 +61,22 @@ export function listenToGates(deps: Dependencies, find: (workspaceId: string) =>
 }
 
 function recordRequests(deps: Dependencies, workspaceId: string, events: readonly GateEvent[]): void {
-  for (const { findings, is_logged, ...event } of events)
-    if (is_logged) deps.events.record({ ...event, findings: [...findings], workspace_id: workspaceId });
+  for (const event of events) recordEvent(deps, workspaceId, event);
   const stored = deps.store.findWorkspace(workspaceId);
-  const usages = events.flatMap(({ model_usage: usage }) => usage ?? []);
+  const usages = events.flatMap((event) => ("model_usage" in event ? (event.model_usage ?? []) : []));
   if (!stored || usages.length === 0) return;
   const { total, session } = stored.modelUsage;
   const modelUsage = { total: usages.reduce(addUsage, total), session: usages.reduce(addUsage, session) };
   deps.store.updateWorkspace(workspaceId, { modelUsage });
+}
+
+function recordEvent(deps: Dependencies, workspaceId: string, told: GateEvent): void {
+  if (!("is_logged" in told)) {
+    deps.events.record({ ...told, workspace_id: workspaceId });
+    return;
+  }
+  const { findings, is_logged, ...event } = told;
+  if (is_logged) deps.events.record({ ...event, findings: [...findings], workspace_id: workspaceId });
 }
 
 /** Never rejects: requests fail closed until it is done. */

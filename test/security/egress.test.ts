@@ -67,7 +67,7 @@ describe("a sandbox that wants out", () => {
     for (const set of ["CapEff", "CapPrm", "CapAmb", "CapInh"]) expect(value(set), set).toBe("0000000000000000");
     if (process.getuid?.() === 0) {
       const ids = (name: string) => new RegExp(`^${name}:(.*)$`, "m").exec(status)?.[1]?.trim().split(/\s+/);
-      const own = String(1_880_000_000 + pid);
+      const own = String(1_880_000_000 + (at.gate(id)?.keeper ?? 0));
       expect([ids("Uid"), ids("Gid")]).toEqual([Array(4).fill(own), Array(4).fill(own)]);
       expect(ids("Groups")).toEqual([""]);
     }

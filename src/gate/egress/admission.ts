@@ -29,6 +29,9 @@ const HINTS: Readonly<Record<DenialCode, string>> = {
   GATE_BUSY: "Try again when other requests are done",
 };
 
+/** Of git's smart protocol over HTTP. */
+const PUSH = /git-receive-pack(?:[?&]|$)/;
+
 /** Decides about the head of a request. Throws `Denied`. */
 export function admit(
   context: EgressContext,
@@ -52,6 +55,10 @@ export function admit(
     : { method: read.method, target: read.target, header: (name: string) => headerValue(read.headers, name) };
   const refused = decideRequest((host) => policy.names(host), inForce, place, facts);
   if (refused || isUnreadable(read) || !inForce) throw deny("EGRESS_DENIED", refused ?? (() => "It is not listed"));
+  // SECURITY: a pack is packed, and nobody can look into it here: pushes to an upstream of the bottle go through the git gate (G-92)
+  const door = PUSH.test(read.target.sent) ? context.gitDoor(place.host) : undefined;
+  if (door !== undefined)
+    throw deny("EGRESS_DENIED", () => `Pushes to ${place.host} go through the git gate, at ${door}`);
   const { credentials } = inForce.route;
   const plain = plainCredential(read.place, inForce.route, credentials);
   if (plain !== undefined) throw deny("EGRESS_DENIED", () => plain);

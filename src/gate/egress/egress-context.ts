@@ -12,6 +12,8 @@ export interface EgressContext {
   readonly authority: () => Authority;
   readonly upstreams: Upstreams;
   readonly events: EgressEvents;
+  /** Where a sandbox pushes to a repository of that host; undefined for a host without one. */
+  readonly gitDoor: (host: string) => string | undefined;
   /** An upstream did not take a credential, or there is none. */
   readonly want: (names: readonly string[]) => void;
   readonly patience: Patience;

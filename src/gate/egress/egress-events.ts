@@ -1,5 +1,5 @@
 import type { EgressLog } from "../../model/egress.ts";
-import type { EgressEvent, GateEvent } from "../../model/gate-control.ts";
+import type { EgressEvent, GateEvent, PushEvent } from "../../model/gate-control.ts";
 
 /** Kept while no daemon takes them; beyond that the oldest go, and their number is told. */
 const MAX_KEPT = 2000;
@@ -23,7 +23,16 @@ export class EgressEvents {
   record(event: EgressEvent): void {
     const is_logged = this.#isLogged(event);
     if (!is_logged && event.model_usage === null) return;
-    this.#kept.push({ number: ++this.#last, event: { ...event, is_logged } });
+    this.#keep({ ...event, is_logged });
+  }
+
+  /** What became of a push is told whatever is told of requests. */
+  push(event: PushEvent): void {
+    this.#keep(event);
+  }
+
+  #keep(event: GateEvent): void {
+    this.#kept.push({ number: ++this.#last, event });
     if (this.#kept.length > MAX_KEPT) {
       this.#kept.shift();
       this.#lost++;

@@ -20,6 +20,8 @@ export class EgressGate {
   readonly names: Names;
   readonly #door: ProxyDoor;
   readonly #onWant: () => void;
+  /** Set by whoever knows the repositories of the bottle. */
+  gitDoor: (host: string) => string | undefined = () => undefined;
   #policy = new PolicyInForce(NOTHING);
   #keys: AuthorityKeys;
   #authority: Authority;
@@ -43,6 +45,7 @@ export class EgressGate {
       upstreams: new Upstreams(patience),
       patience,
       events: this.events,
+      gitDoor: (host) => this.gitDoor(host),
       want: (names) => this.#want(names),
       log,
     });

@@ -90,6 +90,7 @@ function mergeEgress(below: Egress, over: Egress): Egress {
 function mergeGit(below: GitPolicy, over: GitPolicy): GitPolicy {
   return {
     ...((below.user ?? over.user) && { user: { ...below.user, ...over.user } }),
+    ...((over.signing ?? below.signing) && { signing: over.signing ?? below.signing }),
     ...((below.repos ?? over.repos) && { repos: mergeRepos(below.repos ?? {}, over.repos ?? {}) }),
   };
 }
@@ -113,6 +114,7 @@ function fieldsOf({ env, egress, git, limits, ...rest }: WholeBottle): string[] 
     ...(egress?.log === undefined ? [] : ["egress.log"]),
     ...(egress?.routes ?? []).map(({ host }) => `egress.routes.${host}`),
     ...below("git.user", git?.user),
+    ...(git?.signing === undefined ? [] : ["git.signing"]),
     ...Object.entries(git?.repos ?? {}).flatMap(([name, repo]) => below(`git.repos.${name}`, repo)),
   ];
 }

@@ -7,6 +7,7 @@ import type {
   GitGatePlan,
   GitIdentity,
   PlannedAgent,
+  PlannedUpstream,
   StandIn,
 } from "../../model/bottle-plan.ts";
 import { EGRESS_ENVIRONMENT } from "../../model/egress-environment.ts";
@@ -52,7 +53,7 @@ export function planBottle(input: PlanInput): BottlePlan {
   const superviseUrl = supervised && served.supervise ? SUPERVISE_URL : null;
   const egress = planEgress(input, superviseUrl !== null);
   requireFreeNames(env, egress.stand_ins, merged);
-  const git = planGitGate(bottle.git, served.git);
+  const git = planGitGate(bottle.git, served.git, superviseUrl === null ? "block" : "supervise");
   return {
     spec,
     agent,
@@ -99,14 +100,24 @@ function planEgress(input: PlanInput, supervised: boolean): EgressPlan {
   };
 }
 
-function planGitGate(git: GitPolicy | undefined, served: boolean): GitGatePlan {
+function planGitGate(
+  git: GitPolicy | undefined,
+  served: boolean,
+  onViolation: PlannedUpstream["on_violation"],
+): GitGatePlan {
   const upstreams = Object.entries(git?.repos ?? {}).map(([name, repo]) => {
     const { url } = repo;
     const upstream = url === undefined ? undefined : upstreamOf(url);
     if (url === undefined || !upstream) throw failure("MANIFEST_INVALID", `Repository "${name}" has no "url"`);
-    return { name, upstream_host: upstream.host, upstream_port: upstream.port, repo: { ...repo, url } };
+    return {
+      name,
+      upstream_host: upstream.host,
+      upstream_port: upstream.port,
+      repo: { ...repo, url },
+      on_violation: repo.on_violation ?? onViolation,
+    };
   });
-  return { served, upstreams };
+  return { served, upstreams, signing_key: git?.signing?.key ?? null };
 }
 
 type MaybeUser = { readonly name?: string | undefined; readonly email?: string | undefined } | undefined;

@@ -1,5 +1,5 @@
-import type { Scan } from "../policy/dlp/detector.ts";
-import type { TextFinding } from "../policy/dlp/finding.ts";
+import type { Scan } from "./detector.ts";
+import type { TextFinding } from "./finding.ts";
 
 /** So much is looked at together … */
 const WINDOW_BYTES = 4 * 1024 * 1024;

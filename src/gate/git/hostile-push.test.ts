@@ -1,0 +1,250 @@
+import { execFileSync } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { appendFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { deflateSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { GitDoorBed } from "../../../test/helpers/git-door.ts";
+import { QUIET_GIT, hostGit, refsOf } from "../../../test/helpers/git-server.ts";
+import { FLUSH, pktLine } from "../../policy/git/pkt-line.ts";
+import { NO_OBJECT } from "../../policy/git/push-commands.ts";
+
+const TYPES = { commit: 1, tree: 2, blob: 3 };
+
+interface Packed {
+  readonly type: keyof typeof TYPES;
+  readonly content: Buffer;
+  /** Another size than its own, in its head. */
+  readonly claimed?: number;
+}
+
+const idOf = ({ type, content }: Packed): string =>
+  createHash("sha1").update(`${type} ${content.length}\0`).update(content).digest("hex");
+
+function packOf(objects: readonly Packed[], count = objects.length): Buffer {
+  const head = Buffer.alloc(12);
+  head.write("PACK");
+  head.writeUInt32BE(2, 4);
+  head.writeUInt32BE(count, 8);
+  const parts = objects.flatMap(({ type, content, claimed = content.length }) => {
+    const bytes = [(TYPES[type] << 4) | (claimed & 15)];
+    for (let rest = Math.floor(claimed / 16); rest > 0; rest = Math.floor(rest / 128)) {
+      bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) | 128;
+      bytes.push(rest & 127);
+    }
+    return [Buffer.from(bytes), deflateSync(content)];
+  });
+  const all = Buffer.concat([head, ...parts]);
+  return Buffer.concat([all, createHash("sha1").update(all).digest()]);
+}
+
+/** A tree with entries as they are given, whatever git thinks of them. */
+const treeOf = (...entries: readonly [mode: string, name: string, id: string][]): Packed => ({
+  type: "tree",
+  content: Buffer.concat(
+    entries.map(([mode, name, id]) => Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, "hex")])),
+  ),
+});
+
+const commitOf = (tree: Packed, parents: readonly string[] = []): Packed => ({
+  type: "commit",
+  content: Buffer.from(
+    [
+      `tree ${idOf(tree)}`,
+      ...parents.map((parent) => `parent ${parent}`),
+      "author Review Agent <agent@example.com> 1700000000 +0000",
+      "committer Review Agent <agent@example.com> 1700000000 +0000",
+      "",
+      "a change\n",
+    ].join("\n"),
+  ),
+});
+
+const blobOf = (text: string | Buffer): Packed => ({ type: "blob", content: Buffer.from(text) });
+
+describe("a hostile client of a git door", () => {
+  let bed: GitDoorBed;
+
+  beforeAll(async () => {
+    bed = await GitDoorBed.start();
+    await bed.clone();
+  });
+
+  afterAll(async () => {
+    await bed[Symbol.asyncDispose]();
+  });
+
+  /** Sends a push as it is; gives what comes back. */
+  const push = async (ref: string, id: string, pack: Buffer, old = NO_OBJECT): Promise<string> => {
+    const before = bed.refs();
+    const command = pktLine(`${old} ${id} ${ref}\0report-status side-band-64k object-format=sha1`);
+    const answer = await fetch(`${bed.url()}/git-receive-pack`, {
+      method: "POST",
+      headers: { "content-type": "application/x-git-receive-pack-request" },
+      body: Buffer.concat([command, FLUSH, pack]),
+    });
+    const text = await answer.text();
+    expect(bed.refs()).toEqual(before);
+    await expect.poll(() => readdirSync(join(bed.folder, "gate", "quarantine"))).toEqual([]);
+    return text;
+  };
+
+  describe("does not get past git's own checks with (G-86)", () => {
+    const file = blobOf("x\n");
+    const config = blobOf('[submodule "a"]\n\tpath = a\n\turl = -u./payload\n');
+    const cases: Record<string, readonly Packed[]> = {
+      "..": [treeOf(["40000", "..", idOf(treeOf(["100644", "f", idOf(file)]))]), treeOf(["100644", "f", idOf(file)])],
+      ".git": [treeOf(["100644", ".git", idOf(file)])],
+      ".GIT, which some systems take for the same": [treeOf(["100644", ".GIT", idOf(file)])],
+      "git~1, as NTFS has it": [treeOf(["100644", "git~1", idOf(file)])],
+      ".g\u200cit, as HFS has it": [treeOf(["100644", ".g\u200cit", idOf(file)])],
+      "a path in a name": [treeOf(["100644", "a/b", idOf(file)])],
+      "a submodule whose URL is an option": [treeOf(["100644", ".gitmodules", idOf(config)]), config],
+      "a link named .gitmodules": [treeOf(["120000", ".gitmodules", idOf(file)])],
+      "a link named .gitattributes": [treeOf(["120000", ".gitattributes", idOf(file)])],
+      "two entries of one name": [treeOf(["100644", "f", idOf(file)], ["100644", "f", idOf(file)])],
+    };
+    for (const [name, objects] of Object.entries(cases))
+      it(name, async () => {
+        const [tree = file] = objects;
+        const commit = commitOf(tree);
+        expect(await push("refs/heads/agent/x", idOf(commit), packOf([commit, ...objects, file]))).toMatch(
+          / {2}unpack {3}/,
+        );
+      });
+  });
+
+  it("gets no name of a ref past it that a program could take for something else (G-86)", async () => {
+    const tree = treeOf(["100644", "f", idOf(blobOf("x\n"))]);
+    const commit = commitOf(tree);
+    const pack = packOf([commit, tree, blobOf("x\n")]);
+    for (const ref of [
+      "refs/heads/--upload-pack=touch",
+      "--exec=x",
+      "refs/heads/a..b",
+      "refs/heads/.lock",
+      "HEAD",
+      "refs/heads/x.lock",
+      "refs/notes/a",
+    ]) {
+      const told = await push(ref, idOf(commit), pack);
+      expect(told).toMatch(/ {2}refs {5}/);
+    }
+    const told = await push("refs/heads/a\u001b[2J", idOf(commit), pack);
+    expect(told).toBe("cloche: this is no push: the name of a ref has control characters\n");
+  });
+
+  it("hides nothing in a pack that no ref leads to (G-89)", async () => {
+    const secret = ["AKIA", "QRSTUVWXYZ234567"].join("");
+    const file = blobOf("x\n");
+    const hidden = blobOf(`aws_access_key_id=${secret}\n`);
+    const tree = treeOf(["100644", "f", idOf(file)]);
+    const commit = commitOf(tree);
+    const told = await push("refs/heads/agent/x", idOf(commit), packOf([commit, tree, file, hidden, blobOf("also\n")]));
+    expect(told).toContain("the pack has 2 objects that no pushed ref leads to");
+    expect(told).toMatch(/secrets {2}aws-access-key-id in object [0-9a-f]{12}, line 1/);
+    expect(told).not.toContain(secret);
+  });
+
+  it("cannot push what is not whole, or no commit", async () => {
+    const tree = treeOf(["100644", "f", "1".repeat(40)]);
+    const commit = commitOf(tree);
+    expect(await push("refs/heads/agent/x", idOf(commit), packOf([commit, tree]))).toContain("unpack");
+    expect(await push("refs/heads/agent/x", "2".repeat(40), packOf([]))).toContain("does not lead to a commit");
+    const file = blobOf("x\n");
+    expect(await push("refs/heads/agent/x", idOf(file), packOf([file]))).toContain("does not lead to a commit");
+    expect(await push("refs/heads/agent/x", idOf(commit), Buffer.from("PACKgarbage"))).toContain("unpack");
+  });
+
+  it("takes no more than its share of memory, objects and time with bombs (G-87)", async () => {
+    expect(await push("refs/heads/agent/x", "2".repeat(40), packOf([blobOf("x")], 4_000_000))).toContain(
+      "at most 250000 are taken at once",
+    );
+    const bomb = { ...blobOf("small"), claimed: 8 * 1024 ** 4 };
+    expect(await push("refs/heads/agent/x", "2".repeat(40), packOf([bomb]))).toContain("unpack");
+    // A delta that says that it makes 64 GiB of four bytes.
+    const claims = Buffer.from([4, 128, 128, 128, 128, 128, 2]);
+    const base = blobOf("base");
+    const head = Buffer.from([(7 << 4) | claims.length]);
+    const delta = Buffer.concat([head, Buffer.from(idOf(base), "hex"), deflateSync(claims)]);
+    const whole = packOf([base], 2).subarray(0, -20);
+    const all = Buffer.concat([whole, delta]);
+    expect(
+      await push("refs/heads/agent/x", "2".repeat(40), Buffer.concat([all, createHash("sha1").update(all).digest()])),
+    ).toContain("unpack");
+  });
+
+  it("is answered 400 for a wrong length and 413 for too great a one (G-87)", async () => {
+    const ask = (lines: string) =>
+      new Promise<string>((done) => {
+        let told = "";
+        const socket = connect(bed.port, "127.0.0.1", () =>
+          socket.write(`POST /app.git/git-receive-pack HTTP/1.1\r\nhost: x\r\n${lines}\r\n`),
+        );
+        socket.on("data", (chunk: Buffer) => (told += chunk.toString()));
+        socket.on("close", () => done(told)).on("error", () => done(told));
+        setTimeout(() => socket.destroy(), 500);
+      });
+    for (const lines of [
+      "",
+      "content-length: -1\r\n",
+      "content-length: ten\r\n",
+      "content-length: 1\r\ncontent-length: 2\r\n",
+    ])
+      expect(await ask(lines)).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await ask("content-length: 99999999999\r\n")).toMatch(/^HTTP\/1\.1 413 /);
+    const answer = await fetch(`${bed.url()}/git-receive-pack`, { method: "POST", body: "this is no push" });
+    expect(answer.status).toBe(400);
+  });
+
+  it("that breaks off leaves nothing", async () => {
+    const folder = await bed.clone();
+    await bed.commit(folder, { "big.bin": randomBytes(3_000_000) });
+    const before = bed.refs();
+    for (let at = 0; at < 3; at++) {
+      const socket = connect(bed.port, "127.0.0.1");
+      const command = pktLine(`${NO_OBJECT} ${"2".repeat(40)} refs/heads/agent/x\0report-status side-band-64k`);
+      socket.write("POST /app.git/git-receive-pack HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n");
+      socket.write(Buffer.concat([command, FLUSH, packOf([blobOf("x")]).subarray(0, 20 * at)]));
+      await new Promise((done) => setTimeout(done, 100));
+      socket.destroy();
+    }
+    await expect.poll(() => readdirSync(join(bed.folder, "gate", "quarantine"))).toEqual([]);
+    expect(bed.refs()).toEqual(before);
+  });
+
+  describe("or a disk that fails cannot have a broken mirror served (G-85)", () => {
+    const packs = () => join(bed.mirror("app"), "objects", "pack");
+    const loose = () => readdirSync(join(bed.mirror("app"), "objects")).filter((name) => name.length === 2);
+    const breaks: Record<string, () => void> = {
+      "objects that are gone": () => {
+        for (const name of loose()) rmSync(join(bed.mirror("app"), "objects", name), { recursive: true });
+        for (const name of readdirSync(packs())) rmSync(join(packs(), name));
+      },
+      "a pack that was cut": () => {
+        execFileSync("git", ["-C", bed.mirror("app"), "repack", "-adq"], { env: { ...process.env, ...QUIET_GIT } });
+        for (const name of readdirSync(packs())) if (name.endsWith(".pack")) truncateSync(join(packs(), name), 40);
+      },
+      "a pack that was changed": () => {
+        for (const name of readdirSync(packs())) if (name.endsWith(".pack")) appendFileSync(join(packs(), name), "x");
+      },
+      "a ref to nothing": () => writeFileSync(join(bed.mirror("app"), "refs", "heads", "main"), `${"3".repeat(40)}\n`),
+      "a ref of somebody's own": () => {
+        const path = bed.mirror("app");
+        writeFileSync(join(path, "refs", "heads", "planted"), `${refsOf(path)["refs/heads/main"] ?? ""}\n`);
+      },
+      "no head": () => rmSync(join(bed.mirror("app"), "HEAD")),
+    };
+    for (const [name, harm] of Object.entries(breaks))
+      it(name, async () => {
+        harm();
+        const folder = await bed.clone();
+        expect(await bed.must(folder, "for-each-ref", "--format=%(objectname)", "refs/remotes/origin/main")).toBe(
+          bed.refs()["refs/heads/main"],
+        );
+        expect(await bed.git(folder, "rev-parse", "--verify", "-q", "origin/planted")).toMatchObject({ code: 1 });
+        hostGit(folder, ["fsck", "--strict"]);
+      });
+  });
+});

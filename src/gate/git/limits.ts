@@ -1,0 +1,10 @@
+/** Of one pack as it is pushed. */
+export const MAX_PACK_BYTES = 2 * 1024 * 1024 * 1024;
+/** Of what a client says when it fetches. */
+export const MAX_FETCH_BYTES = 64 * 1024 * 1024;
+/** Of one push. */
+export const MAX_OBJECTS = 250_000;
+/** Of all objects of one push together, unpacked. */
+export const MAX_UNPACKED_BYTES = 8 * 1024 * 1024 * 1024;
+/** Of what comes before a pack. */
+export const MAX_COMMAND_BYTES = 2 * 1024 * 1024;

@@ -1,0 +1,207 @@
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ClocheEvent } from "../../src/model/event.ts";
+import { BottledAgents } from "../helpers/bottled-agents.ts";
+import { type GitWebServer, hostGit, makeUpstream, refsOf, serveWithHttpBackend } from "../helpers/git-server.ts";
+import { Installation, eventually, processesNaming } from "../helpers/installation.ts";
+import { SshServer } from "../helpers/ssh-server.ts";
+
+const IDENTITY = { name: "Review Agent", email: "agent@example.com" };
+const DUMP =
+  "{ env; git config --list --show-origin; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline; find /home /workspace /tmp /run /etc -type f -size -512k -exec cat {} +; } 2>/dev/null | gzip -c | base64 -w0";
+
+describe("the git gate of a run", () => {
+  let at: Installation;
+  let agents: BottledAgents;
+  let web: GitWebServer;
+  let ssh: SshServer;
+  let upstreams: string;
+  const token = `tok-${randomBytes(20).toString("hex")}`;
+
+  beforeAll(async () => {
+    at = new Installation("git");
+    agents = new BottledAgents(at);
+    upstreams = at.path("upstreams");
+    for (const name of ["over-ssh", "over-http", "over-file"]) makeUpstream(upstreams, name);
+    web = await serveWithHttpBackend(upstreams);
+    web.wanted = `Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}`;
+    ssh = new SshServer(at.path("ssh"));
+    await ssh.start();
+  });
+
+  afterAll(async () => {
+    await ssh[Symbol.asyncDispose]();
+    await web[Symbol.asyncDispose]();
+    await at[Symbol.asyncDispose]();
+  });
+
+  const overSsh = (more: object = {}) => ({
+    url: ssh.url(`${upstreams}/over-ssh.git`),
+    host_key: ssh.publicKey("host"),
+    key: { provider: "static", path: ssh.key },
+    ...more,
+  });
+  const variables = { GIT_TOKEN: token };
+
+  it("G-83 G-91 carries clones and pushes over ssh, http and files, and has no key or token in the sandbox", async () => {
+    const urls = {
+      ssh: ssh.url(`${upstreams}/over-ssh.git`),
+      http: `${web.url}/over-http.git`,
+      file: `file://${upstreams}/over-file.git`,
+    };
+    const work = (kind: keyof typeof urls) =>
+      `git clone -q ${urls[kind]} ${kind} && cd ${kind} && echo ${kind} > mine && git add mine && git commit -q -m mine && git push -q origin HEAD:agent/${kind} && git fetch -q && git rev-parse HEAD && cd ..`;
+    agents.agent(
+      "ways",
+      `${work("ssh")}; ${work("http")}; ${work("file")}; until test -e go; do sleep 0.1; done; ${DUMP}`,
+      {
+        bottle: {
+          git: {
+            user: IDENTITY,
+            repos: {
+              "over-ssh": overSsh(),
+              "over-http": { url: urls.http, auth: { token_ref: "GIT_TOKEN" } },
+              "over-file": { url: urls.file },
+            },
+          },
+        },
+      },
+    );
+    const { identity } = await at.sdk.startRun("ways", agents.options({ variables }));
+    const following = agents.follow(at.sdk.attachRun(identity));
+    await eventually(
+      async () => expect((await at.sdk.logsWorkspace(identity)).entries[0]?.stdout).toMatch(/^([0-9a-f]{40}\n){3}/),
+      60,
+    );
+    // While its gate runs, and after it has used them.
+    expect(processesNaming(token)).toEqual([]);
+    await at.sdk.writeWorkspaceFile(identity, "go", { text: "" });
+    const { stdout, stderr, end } = await following;
+    expect(end.exit_code, stderr).toBe(0);
+    const [one, two, three, dump = ""] = stdout.split("\n");
+    expect(refsOf(`${upstreams}/over-ssh.git`)["refs/heads/agent/ssh"]).toBe(one);
+    expect(refsOf(`${upstreams}/over-http.git`)["refs/heads/agent/http"]).toBe(two);
+    expect(refsOf(`${upstreams}/over-file.git`)["refs/heads/agent/file"]).toBe(three);
+    expect(hostGit(`${upstreams}/over-ssh.git`, ["log", "-1", "--format=%an <%ae> %cn <%ce>", "agent/ssh"])).toBe(
+      "Review Agent <agent@example.com> Review Agent <agent@example.com>",
+    );
+    const seen = gunzipSync(Buffer.from(dump, "base64")).toString("latin1");
+    expect(seen).toContain("127.0.0.1:9418/over-ssh");
+    expect(seen).not.toContain(token);
+    const lines = readFileSync(ssh.key, "utf8").trim().split("\n").slice(2, -1);
+    for (const line of lines) expect(seen).not.toContain(line);
+    expect(seen).not.toMatch(/SSH_AUTH_SOCK=./);
+    const grep = (text: string) =>
+      execFileSync("sh", ["-c", 'grep -rlFs -e "$1" "$2" || true', "sh", text, at.home], { encoding: "utf8" });
+    expect(grep(token)).toBe("");
+    const events: ClocheEvent[] = [];
+    for await (const event of at.sdk.watch({ identity, since: 0, follow: false })) events.push(event);
+    expect(events.filter(({ kind }) => kind === "push.accepted")).toMatchObject([
+      { repo: "over-ssh", refs: ["refs/heads/agent/ssh"] },
+      { repo: "over-http", refs: ["refs/heads/agent/http"] },
+      { repo: "over-file", refs: ["refs/heads/agent/file"] },
+    ]);
+  });
+
+  it("G-91 refuses a host that shows another key, and shows both fingerprints; tells what else is wrong with an upstream", async () => {
+    agents.agent(
+      "wrong",
+      `for name in other nobody denied absent; do git ls-remote http://127.0.0.1:9418/$name; done; exit 0`,
+      {
+        bottle: {
+          git: {
+            repos: {
+              other: overSsh({ host_key: ssh.publicKey("other") }),
+              nobody: { url: "http://127.0.0.1:9/nobody.git" },
+              denied: { url: `${web.url}/over-http.git` },
+              absent: { url: `file://${upstreams}/absent.git` },
+            },
+          },
+        },
+      },
+    );
+    const { stderr } = await agents.run("wrong");
+    expect(stderr).toContain(`pinned is ${ssh.fingerprint("other")}, and the host shows ${ssh.fingerprint("host")}`);
+    expect(stderr).toMatch(/127\.0\.0\.1:9 cannot be reached/);
+    expect(stderr).toMatch(/asks for a credential, and the repository has no `auth`/);
+    expect(stderr).toMatch(/file has no such repository/);
+  });
+
+  it("is not begun with a key that is missing or open, without a pin, or without a token", async () => {
+    const open = at.path("open-key");
+    writeFileSync(open, "key\n");
+    chmodSync(open, 0o644);
+    const cases: [object, RegExp][] = [
+      [overSsh({ key: { provider: "static", path: at.path("no-key") } }), /is not there/],
+      [overSsh({ key: { provider: "static", path: open } }), /can be read by others/],
+      [overSsh({ host_key: "ssh-ed25519 nonsense" }), /no public key of a host/],
+      [
+        overSsh({ host_key: undefined }),
+        new RegExp(`no \`host_key\`.*${ssh.fingerprint("host").replaceAll(/[+/]/g, "\\$&")}`),
+      ],
+      [{ url: ssh.url("/x.git"), host_key: ssh.publicKey("host") }, /has no `key`/],
+      [{ url: `${web.url}/x.git`, auth: { token_ref: "NO_SUCH_TOKEN" } }, /NO_SUCH_TOKEN/],
+    ];
+    for (const [repo, message] of cases) {
+      agents.agent("bad", "true", { bottle: { git: { repos: { app: repo } } } });
+      await expect(at.sdk.startRun("bad", agents.options())).rejects.toThrow(message);
+    }
+    expect(agents.states()).toEqual([]);
+  });
+
+  it("G-83 has the host sign commits and tags of the agent's own, and nothing else", async () => {
+    const url = `file://${upstreams}/over-file.git`;
+    agents.agent(
+      "signed",
+      `git clone -q ${url} w && cd w && echo 1 > s && git add s && git commit -q -m signed && git push -q origin HEAD:agent/signed; for text in "any text" "$(git cat-file commit HEAD | sed 's/^committer .* </committer Somebody </')"; do curl -s --noproxy '*' --data-binary "$text" http://127.0.0.1:9418/-/sign; done; git -c user.name=Somebody commit -q --allow-empty -m other || echo refused`,
+      { bottle: { git: { user: IDENTITY, signing: { key: ssh.key }, repos: { "over-file": { url } } } } },
+    );
+    const { stdout, stderr } = await agents.run("signed");
+    expect(stdout, stderr).toBe(
+      "cloche: it is not signed: it is neither a commit nor a tag\ncloche: it is not signed: it is neither a commit nor a tag\nrefused\n",
+    );
+    const signers = at.path("signers");
+    writeFileSync(signers, `${IDENTITY.email} ${readFileSync(`${ssh.key}.pub`, "utf8")}`);
+    hostGit(`${upstreams}/over-file.git`, [
+      "-c",
+      `gpg.ssh.allowedSignersFile=${signers}`,
+      "verify-commit",
+      "agent/signed",
+    ]);
+  });
+
+  it("goes on after its gate was killed, also while it sends, and knows what the upstream has", async () => {
+    agents.agent(
+      "killed",
+      `git clone -q ${web.url}/over-http.git w && cd w && for i in 1 2 3 4 5 6; do echo $i > n; git add n; git commit -q -m $i; until git push -q origin HEAD:agent/killed 2>/dev/null; do sleep 0.2; done; git fetch -q || true; echo pushed $i; done; git fsck --strict >/dev/null && git rev-parse HEAD`,
+      {
+        bottle: {
+          git: {
+            user: IDENTITY,
+            repos: { "over-http": { url: `${web.url}/over-http.git`, auth: { token_ref: "GIT_TOKEN" } } },
+          },
+        },
+      },
+    );
+    const { identity, workspace_id } = await at.sdk.startRun("killed", agents.options({ variables }));
+    const following = agents.follow(at.sdk.attachRun(identity));
+    const folder = `${at.home}/workspaces/${workspace_id}/gate`;
+    for (const round of [1, 3]) {
+      await eventually(
+        async () => expect((await at.sdk.logsWorkspace(identity)).entries[0]?.stdout).toContain(`pushed ${round}`),
+        60,
+      );
+      const gates = processesNaming(folder).filter(
+        (line) => line.includes("max-old-space-size") && !line.includes("gate-keeper"),
+      );
+      expect(gates.length).toBeGreaterThan(0);
+      for (const line of gates) process.kill(Number(/^\d+/.exec(line)?.[0]), "SIGKILL");
+    }
+    const { stdout, stderr, end } = await following;
+    expect(end.exit_code, stderr).toBe(0);
+    expect(refsOf(`${upstreams}/over-http.git`)["refs/heads/agent/killed"]).toBe(stdout.trim().split("\n").at(-1));
+  });
+});
