@@ -1,7 +1,7 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import type { CleanedUp, Leftover, RunMetadata } from "../model/run.ts";
-import { isVisible } from "../workspaces/present.ts";
+import { isStopped, isVisible } from "../workspaces/present.ts";
 import { runIdentityOf } from "./launch.ts";
 import type { RunParts } from "./run-parts.ts";
 import type { Runs } from "./runs.ts";
@@ -57,7 +57,10 @@ function findLeftovers({ states, deps }: RunParts, runs: Runs): Found[] {
   const orphans = made.flatMap((workspace): Found[] => {
     const identity = runIdentityOf(workspace);
     if (identity === undefined || folders.has(identity) || runs.isActive(identity)) return [];
-    return [{ leftover: leftover("workspace", identity, workspace, "the state of its run is gone"), isKept: false }];
+    // Of a run that ended well and has changed its project; with any other the state is gone by mistake.
+    const isWork = isStopped(workspace) && !workspace.keep;
+    const reason = isWork ? "its changes can be brought home" : "the state of its run is gone";
+    return [{ leftover: leftover("workspace", identity, workspace, reason), isKept: isWork }];
   });
   return [...ofStates, ...orphans];
 }

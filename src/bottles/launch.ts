@@ -7,6 +7,7 @@ import type { RunEgress } from "../workspaces/egress.ts";
 import type { LiveWorkspace } from "../workspaces/live-workspace.ts";
 import type { CallContext } from "../workspaces/verb.ts";
 import { startAgent } from "./agent-session.ts";
+import { type CommittedRun, putHome } from "./commit-run.ts";
 import { provision } from "./provision.ts";
 import { runEgress } from "./run-egress.ts";
 import { runGit, signingPublicKey } from "./run-git.ts";
@@ -36,6 +37,8 @@ export interface Launch {
   /** The variables of the agent that are none. */
   readonly env: Readonly<Record<string, string>>;
   readonly terminal: { readonly cols: number; readonly rows: number } | null;
+  /** What it begins with in the place of a project. */
+  readonly from?: CommittedRun | undefined;
 }
 
 export async function prepareLaunch(plan: BottlePlan, input: LaunchInput): Promise<Launch> {
@@ -66,23 +69,26 @@ export const runIdentityOf = ({ idempotencyKey: key }: Pick<StoredWorkspace, "id
 export async function makeWorkspace(
   { deps, workspaces }: RunParts,
   { identity, workspace_id: workspaceId }: RunMetadata,
-  { plan, secrets, egress }: Launch,
+  { plan, secrets, egress, from }: Launch,
   { signal, progress }: CallContext,
 ): Promise<void> {
   const { environment, backend, limits, spec } = plan;
   deps.events.identify(workspaceId, identity);
-  await workspaces.create(
-    {
-      environment,
-      backend,
-      name: identity,
-      ...(spec.copy_cwd && { seed_path: spec.project_path }),
-      secrets: [...secrets],
-      keep: true, // while there is a run, nobody else ends it
-      idempotency_key: `${RUN_KEY}${identity}`,
-    },
-    { signal, progress, run: { workspaceId, egress, limits } },
-  );
+  const create = () =>
+    workspaces.create(
+      {
+        environment,
+        backend,
+        name: identity,
+        ...(spec.copy_cwd && !from && { seed_path: spec.project_path }),
+        secrets: [...secrets],
+        keep: true, // while there is a run, nobody else ends it
+        idempotency_key: `${RUN_KEY}${identity}`,
+      },
+      { signal, progress, run: { workspaceId, egress, limits, from } },
+    );
+  // Nothing that it stands on goes meanwhile.
+  await (from ? workspaces.turns.take(from.stored.workspaceId, create) : create());
 }
 
 /** Puts everything where the agent finds it, and starts it. */
@@ -92,7 +98,8 @@ export async function beginAgent(
   launch: Launch,
   { signal }: CallContext,
 ): Promise<AgentSession> {
-  const { plan, secrets, env, terminal } = launch;
+  const { plan, secrets, env, terminal, from } = launch;
+  if (from) await putHome(live, from.home, signal);
   await provision(live, launch, signal);
   signal.throwIfAborted();
   return await startAgent(deps, shells, live, {

@@ -14,6 +14,7 @@ import { findProvider } from "./find-provider.ts";
 import type { FoundAgent, Manifest } from "./manifest.ts";
 import { manifestFiles } from "./manifest-files.ts";
 import { objectManifest } from "./object-manifest.ts";
+import { RunStates } from "./run-states.ts";
 
 export type RunRequest = OperationInput<"planRun">;
 type PlanDependencies = Pick<Dependencies, "home" | "backends" | "config">;
@@ -80,9 +81,19 @@ export async function planWithBottle(
   const provider = await findProvider(deps.home, template);
   requireFit(provider, choice, merged.sources["agent_provider"] ?? names.join(", "));
   const config = deps.config();
+  const from = request.from === undefined ? undefined : new RunStates(deps.home).read(request.from);
+  if (from && request.backend !== undefined && request.backend !== from.backend)
+    throw failure("INVALID_ARGUMENT", `Run "${from.identity}" was committed on the backend "${from.backend}"`, {
+      hint: "Leave --backend out, or start it without --from",
+    });
   const backend = getBackend(
     deps,
-    request.backend ?? merged.bottle.backend ?? request.default_backend ?? config.backend ?? DEFAULTS.backend,
+    from?.backend ??
+      request.backend ??
+      merged.bottle.backend ??
+      request.default_backend ??
+      config.backend ??
+      DEFAULTS.backend,
   );
   const plan = planBottle({
     spec: specOf(request),
@@ -93,7 +104,7 @@ export async function planWithBottle(
     provider,
     choice,
     backend: backend.name,
-    environment: merged.bottle.environment ?? config.environment ?? defaultEnvironment(backend),
+    environment: from?.environment ?? merged.bottle.environment ?? config.environment ?? defaultEnvironment(backend),
     session: memory.session,
     standIn: (variable) => memory.standIns[variable] ?? newStandIn(),
     guestSkillsFolder: request.guest_skills_folder ?? null,

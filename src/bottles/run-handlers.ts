@@ -1,6 +1,7 @@
 import type { runOperations } from "../model/operations/run-operations.ts";
 import { plannedRun } from "../policy/bottles/preflight.ts";
 import type { Verb } from "../workspaces/verb.ts";
+import { applyRun } from "./apply-run.ts";
 import { cleanUp } from "./clean-up.ts";
 import { planAgain } from "./plan-again.ts";
 import type { RunParts } from "./run-parts.ts";
@@ -20,6 +21,8 @@ export function runHandlers(
     signalRun: (input) => runs.signal(input),
     stopRun: (input) => runs.stop(input),
     listRuns: (input) => Promise.resolve(runs.list(input)),
+    commitRun: (input, context) => runs.commit(input, context),
+    applyRun: (input, context) => applyRun(parts, input, context),
     cleanUp: (input) => cleanUp(parts, runs, input),
   };
 }

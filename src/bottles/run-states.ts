@@ -36,6 +36,11 @@ export class RunStates {
     throw failure("INTERNAL", `Cannot find a free identity for "${agentName}"`);
   }
 
+  /** Where what is known of a run is kept. */
+  folder(identity: string): string {
+    return join(this.#root, identity);
+  }
+
   async write(metadata: RunMetadata): Promise<void> {
     await writeFileAtomic(this.#file(metadata.identity), `${JSON.stringify(metadata, undefined, 2)}\n`);
   }

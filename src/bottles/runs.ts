@@ -8,10 +8,14 @@ import { attachCommand } from "../workspaces/adopt-commands.ts";
 import { isVisible } from "../workspaces/present.ts";
 import { getBackend } from "../workspaces/sandbox.ts";
 import type { LiveWorkspace } from "../workspaces/live-workspace.ts";
+import { Turns } from "../workspaces/turns.ts";
 import type { CallContext, CommandContext } from "../workspaces/verb.ts";
+import { hasWork } from "../workspaces/way-home/has-work.ts";
 import { ActiveRun } from "./active-run.ts";
 import { type AgentEnd, endAgent, signalAgent, watchAgent } from "./agent-session.ts";
+import { commitState, findCommit, forgetOtherCommits } from "./commit-run.ts";
 import { planAgain } from "./plan-again.ts";
+import { activeHint, presentRun, stillRunning } from "./present-run.ts";
 import { planRun } from "./plan-run.ts";
 import { beginAgent, makeWorkspace, prepareLaunch, undoLaunch } from "./launch.ts";
 import type { RunParts } from "./run-parts.ts";
@@ -25,6 +29,8 @@ export class Runs {
   readonly #active = new Map<string, ActiveRun>();
   /** Runs that are being started, resumed or removed: nobody else touches them. */
   readonly #busy = new Set<string>();
+  /** The end of a run, and a commit of it, do not overlap. */
+  readonly #ends = new Turns();
 
   constructor(parts: RunParts) {
     this.#parts = parts;
@@ -51,7 +57,8 @@ export class Runs {
   async start(input: OperationInput<"startRun">, context: CallContext): Promise<Run> {
     const { states, deps } = this.#parts;
     const plan = await planRun(deps, input);
-    const launch = await prepareLaunch(plan, input);
+    const from = input.from === undefined ? undefined : findCommit(this.#parts, input.from);
+    const launch = { ...(await prepareLaunch(plan, input)), from };
     context.signal.throwIfAborted();
     const identity = states.claim(plan.agent.name);
     const metadata: RunMetadata = {
@@ -60,8 +67,8 @@ export class Runs {
       agent_name: plan.agent.name,
       backend: plan.backend,
       environment: plan.environment,
-      cwd: plan.spec.project_path,
-      copy_cwd: plan.spec.copy_cwd,
+      cwd: from?.metadata.cwd ?? plan.spec.project_path,
+      copy_cwd: from?.metadata.copy_cwd ?? plan.spec.copy_cwd,
       started_at: deps.clock.now(),
       label: plan.spec.label,
       color: plan.spec.color,
@@ -72,6 +79,7 @@ export class Runs {
       resumed_at: null,
       ended_at: null,
       exit_code: null,
+      committed_at: null,
     };
     return await this.#exclusively(identity, async () => {
       try {
@@ -114,7 +122,7 @@ export class Runs {
   /** The state of one that can be taken up; else an error that says why not. */
   resumable(identity: string): RunMetadata {
     const { states, deps } = this.#parts;
-    if (this.isActive(identity)) throw failure("RUN_ACTIVE", `Run "${identity}" is at work`, hintFor(identity));
+    if (this.isActive(identity)) throw failure("RUN_ACTIVE", `Run "${identity}" is at work`, activeHint(identity));
     const metadata = states.read(identity);
     getBackend(deps, metadata.backend);
     if (deps.store.findWorkspace(metadata.workspace_id)) return metadata;
@@ -152,7 +160,7 @@ export class Runs {
         await attachCommand(deps, live, { sequence: session.sequence, stdout_offset, stderr_offset }, emit, signal);
         return true;
       });
-      return isOver ? await run.ended : running(input.identity);
+      return isOver ? await run.ended : stillRunning(input.identity);
     } catch (error) {
       // What took the sandbox away has its own words; the run ends with it.
       if (signal.aborted || !isClocheError(error) || live.isCurrent) throw error;
@@ -182,6 +190,22 @@ export class Runs {
     return await run.ended;
   }
 
+  /** What it has now is what later starts begin with. Its agent goes on. */
+  async commit({ identity }: OperationInput<"commitRun">, { signal }: Pick<CallContext, "signal">): Promise<Run> {
+    const { states } = this.#parts;
+    states.read(identity); // RUN_NOT_FOUND, before anybody waits
+    return await this.#ends.take(identity, async () => {
+      const run = this.#active.get(identity);
+      const metadata = run?.metadata ?? states.read(identity);
+      const committed_at = await commitState(this.#parts, metadata, run?.live, signal);
+      const committed = { ...metadata, committed_at };
+      if (run) run.metadata = committed;
+      await states.write(committed);
+      await forgetOtherCommits(this.#parts, committed);
+      return presentRun(committed);
+    });
+  }
+
   list({ all = false }: OperationInput<"listRuns">): RunList {
     const runs = [...this.#active.values()].map(({ metadata }) => presentRun(metadata));
     for (const metadata of all ? this.kept() : []) runs.push(presentRun(metadata));
@@ -203,7 +227,7 @@ export class Runs {
 
   /** What is being done to a run is done by one at a time. */
   async #exclusively<Result>(identity: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.isActive(identity)) throw failure("RUN_ACTIVE", `Run "${identity}" is at work`, hintFor(identity));
+    if (this.isActive(identity)) throw failure("RUN_ACTIVE", `Run "${identity}" is at work`, activeHint(identity));
     this.#busy.add(identity);
     try {
       return await work();
@@ -231,18 +255,30 @@ export class Runs {
       await run.unwatched();
       // What it printed is in the journal before its sandbox goes.
       if (session.kind === "command") await live.adopted.get(session.sequence)?.start();
-      run.finish(await this.#settle(metadata, end, live));
+      run.finish(await this.#settle(run.metadata, end, live));
     };
     void follow().catch((error: unknown) => {
       const { identity } = metadata;
       deps.log.error("cannot end a run", { identity, error: messageOf(error) });
       this.#active.delete(identity);
-      run.finish({ identity, state: "ended", exit_code: null, kept: true, reason: messageOf(error) });
+      const reason = messageOf(error);
+      run.finish({ identity, state: "ended", exit_code: null, kept: true, reason, has_changes: false });
     });
   }
 
   /** The end of an agent: after a good one nothing is left, after any other its state and its workspace are kept. */
   async #settle(
+    { identity }: Pick<RunMetadata, "identity">,
+    end: Exclude<AgentEnd, "left">,
+    live: LiveWorkspace | undefined,
+  ): Promise<RunEnd> {
+    // A commit that is being made is made first.
+    return await this.#ends.take(identity, () =>
+      this.#settleNow(this.#active.get(identity)?.metadata ?? this.#parts.states.read(identity), end, live),
+    );
+  }
+
+  async #settleNow(
     metadata: RunMetadata,
     { code, reason }: Exclude<AgentEnd, "left">,
     live: LiveWorkspace | undefined,
@@ -256,17 +292,28 @@ export class Runs {
     // First: the next daemon would finish what is left to do.
     const ended = { ...metadata, session: null, ended_at: deps.clock.now(), exit_code: code };
     await states.write(ended);
-    const kept = code !== 0 && isThere();
+    const kept = (code !== 0 || metadata.committed_at !== null) && isThere();
     // A sandbox that somebody has put in the place of the agent's is theirs.
     const isTheirs = live?.isCurrent !== true && deps.store.findWorkspace(id)?.state === "started";
-    if (kept && !isTheirs) await workspaces.shelve(id);
+    const has_changes = await this.#hasChanges(metadata, live);
+    if ((kept || has_changes) && !isTheirs) await workspaces.shelve(id);
     if (!kept) {
-      if (isThere()) await workspaces.delete(id);
+      // Work that was done on a project outlives the run, for as long as any workspace that nobody uses.
+      if (has_changes) workspaces.update(id, { keep: false });
+      else if (isThere()) await workspaces.delete(id);
       await states.remove(identity);
     }
     deps.events.record({ kind: "run.ended", workspace_id: id, identity, exit_code: code, kept });
     this.#active.delete(identity);
-    return { identity, state: "ended", exit_code: code, kept, reason };
+    return { identity, state: "ended", exit_code: code, kept, reason, has_changes };
+  }
+
+  /** Whether there is something that whoever started it would want to have. */
+  async #hasChanges({ workspace_id: id, copy_cwd }: RunMetadata, live: LiveWorkspace | undefined): Promise<boolean> {
+    const { deps } = this.#parts;
+    const stored = deps.store.findWorkspace(id);
+    if (!copy_cwd || !stored || !isVisible(stored)) return false;
+    return await hasWork(deps, stored, live?.isCurrent === true ? live : undefined);
   }
 
   /** Never rejects. */
@@ -305,49 +352,23 @@ export class Runs {
   async #endOf(identity: string): Promise<RunEnd> {
     const { states, deps } = this.#parts;
     try {
-      const { exit_code } = states.read(identity);
-      return { identity, state: "ended", exit_code, kept: true, reason: null };
+      const metadata = states.read(identity);
+      const { exit_code } = metadata;
+      const has_changes = await this.#hasChanges(metadata, undefined);
+      return { identity, state: "ended", exit_code, kept: true, reason: null, has_changes };
     } catch (error) {
       if (!isClocheError(error) || error.code !== "RUN_NOT_FOUND") throw error;
       let last: EventOf<"run.ended"> | undefined;
       for await (const { events } of deps.events.read(0, { identity, kinds: new Set(["run.ended"]) }))
         for (const event of events) if (event.kind === "run.ended") last = event;
       if (!last) throw error;
-      return { identity, state: "ended", exit_code: last.exit_code, kept: false, reason: null };
+      const left = deps.store.findWorkspace(last.workspace_id ?? "");
+      const has_changes = left !== undefined && isVisible(left);
+      return { identity, state: "ended", exit_code: last.exit_code, kept: false, reason: null, has_changes };
     }
   }
 }
 
-const running = (identity: string): RunEnd => ({
-  identity,
-  state: "running",
-  exit_code: null,
-  kept: true,
-  reason: null,
-});
-
-const hintFor = (identity: string) => ({
-  hint: `Sit down at it with \`cloche attach ${identity}\`, or end it with \`cloche stop ${identity}\``,
-});
-
 async function* nothing(): AsyncGenerator<Buffer> {
   // Whoever has nothing to type just watches.
-}
-
-export function presentRun({ session, ...metadata }: RunMetadata): Run {
-  const { identity, agent_name, backend, environment, started_at, label, color, bottle_names, workspace_id } = metadata;
-  return {
-    identity,
-    agent_name,
-    backend,
-    environment,
-    state: metadata.ended_at === null ? "running" : "ended",
-    started_at,
-    label,
-    color,
-    bottle_names,
-    workspace_id,
-    has_terminal: session?.kind === "shell",
-    exit_code: metadata.exit_code,
-  };
 }

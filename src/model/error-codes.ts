@@ -69,8 +69,21 @@ export const ERROR_CODES = {
   RUN_ACTIVE: row(1, 409, "Sit down at it with `cloche attach IDENTITY`, or end it with `cloche stop IDENTITY`"),
   RUN_NOT_ACTIVE: row(1, 409, "Take it up with `cloche resume IDENTITY`"),
   RUN_STATE_INVALID: row(1, 409, "Look at state/IDENTITY in the cloche home; `cloche cleanup --all` removes it"),
+  RUN_NOT_COMMITTED: row(1, 409, "Freeze it with `cloche commit IDENTITY`"),
   SKILL_NOT_FOUND: row(2, 404, "Skills are folders in ~/.claude/skills, or in $CLOCHE_SKILLS_DIR"),
   SKILL_INVALID: row(2, 400, "A skill is a folder with a SKILL.md and what belongs to it"),
+  // the way home
+  CHECKOUT_INVALID: row(
+    1,
+    409,
+    "Name a git checkout with --to; `cloche workspace diff` prints the changes and `cloche workspace export` takes files out",
+  ),
+  APPLY_CONFLICT: row(
+    1,
+    409,
+    "Commit or stash what you have there, or bring the changes home beside it with `--as branch`; `--dry-run` shows each",
+  ),
+  BRANCH_EXISTS: row(1, 409, "Name another branch with --branch"),
   AGENT_PROGRAM_NOT_FOUND: row(1, 404, "Install it in the environment, or name another environment in the bottle"),
   // paths and files
   PATH_OUTSIDE_WORKSPACE: row(2, 400, "Give a path under /workspace, relative or absolute"),

@@ -1,3 +1,4 @@
+import type { ApplyForm } from "./applied.ts";
 import type { Command, JournalEntry } from "./exec.ts";
 import type { ChangeStatus } from "./files.ts";
 import type { ArtifactType } from "./names.ts";
@@ -82,6 +83,7 @@ export interface EventPayloads {
   "sync.pushed": { source_path: string; dest: string; files: number };
   "export.made": { workspace_path: string; output_path: string; artifact_type: ArtifactType };
   "disk.exported": { output_path: string };
+  "changes.applied": { as: ApplyForm; checkout_path: string; branch: string | null; files: number };
 
   "snapshot.created": { snapshot_name: string; live: boolean; size_bytes: number };
   "snapshot.deleted": { snapshot_name: string };
@@ -156,6 +158,7 @@ export const EVENT_KINDS = {
   "sync.pushed": "Files of the host were brought in",
   "export.made": "A file or a folder was taken out",
   "disk.exported": "The disk of a stopped workspace was taken out",
+  "changes.applied": "Its changes were brought into a checkout of the host",
   "snapshot.created": "A snapshot was made",
   "snapshot.deleted": "A snapshot was deleted",
   "service.started": "A service was started, and is not ready yet",

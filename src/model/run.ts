@@ -36,6 +36,8 @@ export const RunMetadata = z.object({
   /** When it was last taken up. */
   resumed_at: z.number().nullable(),
   ended_at: z.number().nullable(),
+  /** When its files and its home were frozen for later starts; such a run is kept, however it ends. */
+  committed_at: z.number().nullable().default(null),
   /** Null while it runs, and where nobody knows: its sandbox ended under it. */
   exit_code: z.number().int().nullable(),
 });
@@ -58,6 +60,8 @@ export interface Run {
   /** Whether it has a terminal. */
   has_terminal: boolean;
   exit_code: number | null;
+  /** When it was frozen for later starts. */
+  committed_at: number | null;
 }
 
 export interface RunList {
@@ -82,6 +86,8 @@ export interface RunEnd {
   kept: boolean;
   /** Why it ended, where its exit code does not say. */
   reason: string | null;
+  /** Whether its workspace is still there, with changes of the project that can be brought home. */
+  has_changes: boolean;
 }
 
 /** One thing that a clean-up takes away, or leaves. */

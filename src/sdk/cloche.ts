@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { daemonSocket, placesFrom, type Places } from "../base/paths.ts";
 import type { EgressInput } from "../model/egress.ts";
 import type { EgressCheck, EgressLearned, EgressSet } from "../model/egress-seen.ts";
+import type { Applied } from "../model/applied.ts";
 import type { AgentDetail, AgentList, ManifestStarted, PlannedRun } from "../model/bottle-plan.ts";
 import type { Environment, EnvironmentDetail, EnvironmentList, EnvironmentsPruned } from "../model/environment.ts";
 import type { CommandSignalled, CommandStarted, ExecEvent, ExecResult, Journal } from "../model/exec.ts";
@@ -39,6 +40,7 @@ import {
   runHere,
 } from "./on-this-host.ts";
 import type {
+  ApplyRunOptions,
   AttachRunOptions,
   AttachShellOptions,
   CallOptions,
@@ -413,6 +415,18 @@ export class Cloche implements AsyncDisposable {
   /** Ends the agent of a run; the run is kept. */
   async stopRun(identity: string, options: CallOptions = {}): Promise<RunEnd> {
     return await this.#ask("stopRun", { identity }, options);
+  }
+
+  /** Freezes the workspace and the home of a run, for starts with `from`. Its agent goes on. */
+  async commitRun(identity: string, options: LongCallOptions = {}): Promise<Run> {
+    return await this.#ask("commitRun", { identity }, options);
+  }
+
+  /** Brings what changed in the workspace of a run, or in any other, into a checkout of this host. */
+  async applyRun(identity: string, options: ApplyRunOptions = {}): Promise<Applied> {
+    const { applyHere } = await import("./runs.ts");
+    const { signal, onProgress } = options;
+    return await this.#connection.call("applyRun", applyHere(identity, options), { signal, onProgress });
   }
 
   async listRuns(options: ListRunsOptions = {}): Promise<RunList> {

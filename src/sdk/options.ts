@@ -165,6 +165,7 @@ export type StartRunOptions = PlanRunOptions & LaunchOptions;
 export type PlanResumeOptions = Pick<PlanRunOptions, "headless" | "prompt" | "manifest" | "signal">;
 export type ResumeRunOptions = PlanResumeOptions & LaunchOptions;
 export type AttachRunOptions = Omit<OperationInput<"attachRun">, "identity"> & CallOptions;
+export type ApplyRunOptions = Omit<OperationInput<"applyRun">, "identity"> & LongCallOptions;
 export type ListRunsOptions = OperationInput<"listRuns"> & CallOptions;
 export type CleanUpOptions = OperationInput<"cleanUp"> & LongCallOptions;
 

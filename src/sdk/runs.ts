@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import type { OperationInput } from "../model/operations.ts";
-import { runHere } from "./on-this-host.ts";
-import type { LaunchOptions, ResumeRunOptions, StartRunOptions } from "./options.ts";
+import { resolveHostPath, runHere } from "./on-this-host.ts";
+import type { ApplyRunOptions, LaunchOptions, ResumeRunOptions, StartRunOptions } from "./options.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -34,5 +34,21 @@ export function resumeHere(
     prompt,
     ...(manifest && { manifest: { bottles: { ...manifest.bottles }, agents: { ...manifest.agents } } }),
     guest_skills_folder: env["CLOCHE_GUEST_SKILLS_DIR"] || undefined,
+  };
+}
+
+export function applyHere(
+  identity: string,
+  { project_path: project, output_path: output, as, path, branch, message, dry_run }: ApplyRunOptions,
+): OperationInput<"applyRun"> {
+  return {
+    identity,
+    as,
+    path,
+    branch,
+    message,
+    dry_run,
+    project_path: project && resolveHostPath(project),
+    output_path: output && resolveHostPath(output),
   };
 }

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { joined, parentOf, toBytePath, toFs, type BytePath } from "./byte-path.ts";
-import { runGit, type GitOptions, type GitResult } from "./git-command.ts";
+import { runGit, type GitOptions, type GitResult } from "../git/git-command.ts";
 import type { GitRepository } from "./git-repository.ts";
 import { sourceFailure } from "./seed-errors.ts";
 

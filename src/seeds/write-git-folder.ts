@@ -2,7 +2,7 @@ import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, rena
 import { join } from "node:path";
 import { failure } from "../model/error-codes.ts";
 import { joined, parentOf, shown, toFs, type BytePath } from "./byte-path.ts";
-import { runGit, type GitOptions } from "./git-command.ts";
+import { runGit, type GitOptions } from "../git/git-command.ts";
 import type { JobControl } from "./job-control.ts";
 import type { ScannedRepository } from "./scan.ts";
 import { sourceFailure } from "./seed-errors.ts";

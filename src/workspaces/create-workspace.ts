@@ -28,6 +28,8 @@ export interface RunOfWorkspace {
   readonly egress: RunEgress;
   /** In the place of those of `config.yaml`. */
   readonly limits: Limits;
+  /** The files that it begins with, in the place of a seed; its diff is made against what they were made from. */
+  readonly from?: { readonly stored: StoredWorkspace; readonly layers: string[] } | undefined;
 }
 
 export interface CreateContext {
@@ -86,11 +88,24 @@ export async function createWorkspace(
     baseLayers: [],
     forkLayers: null,
     secrets: records,
+    ...(run?.from && filesOf(run.from)),
   };
-  const origin = { kind: "workspace.created", from_workspace_id: null } as const;
+  const origin = { kind: "workspace.created", from_workspace_id: run?.from?.stored.workspaceId ?? null } as const;
   const live = await bringUp(deps, stored, { secrets, origin, tokens }, context);
   if (run) giveGit(deps, stored.workspaceId, run.egress.git);
   return live;
+}
+
+/** Over the same baseline. */
+function filesOf({
+  stored,
+  layers,
+}: NonNullable<RunOfWorkspace["from"]>): Pick<
+  StoredWorkspace,
+  "seed" | "baseline" | "layers" | "baseLayers" | "forkLayers"
+> {
+  const { seed, baseline, baseLayers } = stored;
+  return { seed, baseline, layers, baseLayers, forkLayers: layers };
 }
 
 type Identity =

@@ -48,7 +48,8 @@ describe("runs", () => {
       agents.agent("apart", "echo out; echo err >&2; exit 6");
       const { identity, stdout, stderr, end } = await agents.run("apart");
       expect([stdout, stderr]).toEqual(["out\n", "err\n"]);
-      expect(end).toEqual({ identity, state: "ended", exit_code: 6, kept: true, reason: null });
+      const kept = { state: "ended", exit_code: 6, kept: true, reason: null, has_changes: false };
+      expect(end).toEqual({ identity, ...kept });
       const { workspace_id, session_id, ended_at } = agents.metadata(identity);
       expect(session_id).toMatch(/^[0-9a-f-]{36}$/);
       expect(ended_at).not.toBeNull();
@@ -324,6 +325,57 @@ describe("runs", () => {
     await sdk().resumeRun(identity, agents.options());
     const { stdout, end } = await agents.follow(sdk().attachRun(identity));
     expect([stdout, end.exit_code]).toEqual(["home\nws\n", 0]);
+  });
+
+  it("can be committed, at work or not, and others begin with that", async () => {
+    const script =
+      "cat ~/note mark 2>/dev/null; echo home >> ~/note; ln -sf /etc/hostname ~/link; echo ws >> mark; until test -e go; do sleep 0.1; done; exit 0";
+    agents.agent("frozen", script, { prompt: "Be good.\n" });
+    const project = at.path("frozen-project");
+    mkdirSync(project);
+    writeFileSync(join(project, "seed"), "seed\n");
+    const seeded = agents.options({ copy_cwd: true, project_path: project });
+    await expect(sdk().startRun("frozen", agents.options({ from: "nobody-12345" }))).rejects.toMatchObject({
+      code: "RUN_NOT_FOUND",
+    });
+    const { identity, workspace_id: id } = await sdk().startRun("frozen", seeded);
+    const following = agents.follow(sdk().attachRun(identity));
+    await eventually(async () => expect((await sdk().diffWorkspace(identity)).summary.added).toBe(1));
+    const from = { ...seeded, copy_cwd: false, from: identity };
+    await expect(sdk().startRun("frozen", from)).rejects.toMatchObject({ code: "RUN_NOT_COMMITTED" });
+    const { committed_at: first } = await sdk().commitRun(identity);
+    expect(agents.metadata(identity).committed_at).toBe(first);
+    // What it does later is not in it.
+    await sdk().writeWorkspaceFile(identity, "late", { text: "" });
+    await sdk().writeWorkspaceFile(identity, "go", { text: "" });
+    expect((await following).end).toMatchObject({ exit_code: 0, kept: true, has_changes: true });
+    expect((await sdk().listRuns({ all: true })).runs).toMatchObject([{ identity, committed_at: first }]);
+    const second = await sdk().startRun("frozen", from);
+    expect(second).toMatchObject({ backend: "container", environment: "host", committed_at: null });
+    await eventually(async () => {
+      const { entries } = await sdk().diffWorkspace(second.identity);
+      expect(entries.map(({ path }) => path)).toEqual(["/workspace/mark"]);
+    });
+    const again = agents.follow(sdk().attachRun(second.identity));
+    const seen = await sdk().execWorkspace(second.identity, {
+      command: "cat seed ~/note ~/.cloche/prompt.txt; readlink ~/link",
+    });
+    expect(seen.stdout).toBe("seed\nhome\nhome\nBe good.\n/etc/hostname\n");
+    await sdk().writeWorkspaceFile(second.identity, "go", { text: "" });
+    expect(await again).toMatchObject({ stdout: "home\nws\n", end: { exit_code: 0, kept: false, has_changes: true } });
+    // One that has ended is committed too, in the place of the first commit.
+    const { committed_at: later } = await sdk().commitRun(identity);
+    expect(later).toBeGreaterThan(first ?? 0);
+    expect((await sdk().listSnapshots(id)).count).toBe(2);
+    const asked = { project_path: project, from: identity };
+    const planned = await sdk().planRun("frozen", asked);
+    expect(planned.plan).toMatchObject({ backend: "container", environment: "host" });
+    await expect(sdk().planRun("frozen", { ...asked, backend: "docker" })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+    // The home of a run goes with its state.
+    await sdk().cleanUp({ all: true });
+    expect(agents.states()).toEqual([]);
   });
 
   it("keep their doors when the gate is killed", async () => {

@@ -15,6 +15,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   policy: 2,
   guest: 2,
   "docker-engine": 2,
+  git: 2,
   contracts: 3,
   walls: 3,
   gate: 3,

@@ -62,6 +62,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
     flags: [
       "--bottle",
       "--backend",
+      "--from",
       "--cwd",
       "--dry-run",
       "--format",
@@ -75,6 +76,11 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   resume: { positionals: ["IDENTITY"], flags: ["--headless", "--prompt", "--yes"] },
   attach: { positionals: ["IDENTITY"], flags: [] },
   stop: { positionals: ["IDENTITY"], flags: [] },
+  commit: { positionals: ["IDENTITY"], flags: [] },
+  apply: {
+    positionals: ["IDENTITY"],
+    flags: ["--as", "--to", "--path", "--branch", "--output", "--message", "--dry-run", "--yes"],
+  },
   cleanup: { positionals: [], flags: ["--all", "--dry-run", "--yes"] },
   list: { positionals: ["[active]"], flags: [] },
   info: { positionals: ["AGENT"], flags: ["--bottle", "--backend"] },
@@ -288,6 +294,8 @@ export const CONTRACT_SDK_METHODS = [
   "resumeRun",
   "attachRun",
   "stopRun",
+  "commitRun",
+  "applyRun",
   "listRuns",
   "cleanUp",
   "run",

@@ -24,6 +24,11 @@ export const command = defineCommand({
       ...BACKEND,
       description: "What isolates it, as in `cloche doctor` (default: the bottle's, else as everywhere)",
     },
+    from: {
+      type: "string",
+      value: "IDENTITY",
+      description: "Begin with what `cloche commit` has frozen of a run: its files, its home, its environment",
+    },
     cwd: { type: "boolean", description: "Begin /workspace with a copy of the current folder" },
     "dry-run": { type: "boolean", description: "Show the plan and make nothing" },
     format: {
@@ -43,6 +48,7 @@ export const command = defineCommand({
     "cloche start reviewer --dry-run --format json",
     'cloche start reviewer --cwd --headless --prompt "Fix the failing test"',
     "cloche start reviewer --bottle dev --bottle docs --backend vm",
+    "cloche start reviewer --from reviewer-k3x9a",
   ],
   async run(context) {
     const { values } = context;
@@ -51,10 +57,13 @@ export const command = defineCommand({
       throw usageError(this.words, "--format is for --dry-run", "Give --dry-run too, or leave --format out.");
     if (values.headless && values.prompt === undefined && !dryRun)
       throw usageError(this.words, "--headless needs a task", "Give it with --prompt.");
+    if (values.from !== undefined && values.cwd)
+      throw usageError(this.words, "--from and --cwd exclude each other", "A run has its files from one of them.");
     const agent = context.optionalArgument("AGENT") ?? (await chooseAgent(context, this.words));
     const options = {
       bottles: values.bottle,
       backend: values.backend,
+      from: values.from,
       copy_cwd: values.cwd,
       headless: values.headless,
       prompt: values.prompt,

@@ -62,6 +62,10 @@ function describe(event: ClocheEvent): string {
       return `${count(event.files, "file")} from ${event.source_path} to ${event.dest}`;
     case "export.made":
       return `${event.workspace_path} to ${event.output_path}`;
+    case "changes.applied": {
+      const where = event.branch === null ? event.checkout_path : `${event.checkout_path} as ${event.branch}`;
+      return `${count(event.files, "file")} to ${where}`;
+    }
     case "disk.exported":
       return `to ${event.output_path}`;
     case "snapshot.created":

@@ -81,7 +81,8 @@ async function copyOutput({ io, json }: Context, stream: RunAttachment): Promise
 }
 
 /** What became of it, and the exit code. */
-function farewell(context: Context, { identity, state, exit_code: code, kept, reason }: RunEnd): number {
+function farewell(context: Context, end: RunEnd): number {
+  const { identity, state, exit_code: code, kept, reason, has_changes: hasChanges } = end;
   const { program } = context.io;
   if (state === "running") {
     context.note(`Detached from ${identity}, which works on; come back with \`${program} attach ${identity}\``);
@@ -92,6 +93,10 @@ function farewell(context: Context, { identity, state, exit_code: code, kept, re
     const signal = code !== null && code > 128 ? signalName(code - 128) : undefined;
     context.note(`${identity} ${how}${signal ? ` (${signal})` : ""}, and was kept`);
     context.note(`hint: Take it up with \`${program} resume ${identity}\``);
+  }
+  if (hasChanges) {
+    if (!kept) context.note(`${identity} is done; what it changed is kept for a day`);
+    context.note(`hint: Bring its changes home with \`${program} apply ${identity}\``);
   }
   return code ?? EXIT_UNKNOWN;
 }

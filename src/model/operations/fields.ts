@@ -98,6 +98,8 @@ export const runFields = {
   backend: z.string().min(1).max(64).optional(),
   /** Where neither `backend` nor the bottle says one. */
   default_backend: z.string().min(1).max(64).optional(),
+  /** A run that was committed: its files, its home and its environment are what this one begins with. */
+  from: identity.optional(),
   /** Whether `/workspace` begins with the project. */
   copy_cwd: z.boolean().optional(),
   headless: z.boolean().optional(),

@@ -1,3 +1,4 @@
+import { type Applied, APPLY_FORMS } from "../applied.ts";
 import type { PlannedRun } from "../bottle-plan.ts";
 import { type Operation, typeOnly } from "../operation.ts";
 import type { CleanedUp, Run, RunAttached, RunEnd, RunList } from "../run.ts";
@@ -108,6 +109,45 @@ export const runOperations = {
     activity: "none",
     lane: "light",
     cli: "list",
+    mcp: null,
+  },
+  /** Freezes the workspace and the home of a run for later starts; the run is kept. */
+  commitRun: {
+    kind: "call",
+    input: ({ z, identity }) => z.strictObject({ identity }),
+    result: typeOnly<Run>(),
+    about: "host",
+    repeatable: true,
+    activity: "none",
+    lane: "making",
+    cli: "commit",
+    mcp: null,
+  },
+  /** Brings what changed in the workspace of a run, or in any other, into a checkout of the host. */
+  applyRun: {
+    kind: "call",
+    input: ({ z, path, workspaceId }) =>
+      z.strictObject({
+        /** The run; or a workspace. */
+        identity: workspaceId,
+        as: z.enum(APPLY_FORMS).optional(),
+        /** A folder of the checkout; where the workspace began without it. */
+        project_path: path.optional(),
+        /** Only these files and folders. */
+        path: z.union([path, z.array(path).max(256)]).optional(),
+        branch: z.string().min(1).max(200).optional(),
+        /** Of the worktree. */
+        output_path: path.optional(),
+        /** Of the commit. */
+        message: z.string().min(1).max(65_536).optional(),
+        dry_run: z.boolean().optional(),
+      }),
+    result: typeOnly<Applied>(),
+    about: "host",
+    repeatable: false,
+    activity: "none",
+    lane: "making",
+    cli: "apply",
     mcp: null,
   },
   /** Takes away what runs have left, on every backend. Those that were kept go with `all`; those that run never do. */

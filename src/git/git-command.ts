@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { errnoOf } from "../base/errors.ts";
-import { failure } from "../model/error-codes.ts";
+import { type ErrorCode, failure } from "../model/error-codes.ts";
 import { idleMark, waitedFor } from "./stuck-git.ts";
 
 export interface GitResult {
@@ -16,7 +16,13 @@ export interface GitOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Also the user's and the host's configuration; only for reading a value. */
   readonly userConfig?: boolean;
+  /** In place of what the project configures. */
+  readonly config?: readonly (readonly [string, string])[];
+  /** What it is for, and the code of the error when git cannot be used: an import, unless it is said. */
+  readonly purpose?: { readonly code: ErrorCode; readonly doing: string };
 }
+
+const IMPORT = { code: "SEED_INVALID", doing: "import a git project" } as const;
 
 // SECURITY: a project's own configuration must not run a program on the host, reach the network or change the project (G-13).
 // fsmonitor and hooks are the two that the commands used here could start; a lazy fetch is the one way to the network.
@@ -46,8 +52,9 @@ function gitEnvironment(options: GitOptions): Record<string, string> {
     env["GIT_CONFIG_SYSTEM"] = "/dev/null";
     env["GIT_CONFIG_NOSYSTEM"] = "1";
   }
-  env["GIT_CONFIG_COUNT"] = String(FORCED.length);
-  FORCED.forEach(([key, value], index) => {
+  const forced = [...FORCED, ...(options.config ?? [])];
+  env["GIT_CONFIG_COUNT"] = String(forced.length);
+  forced.forEach(([key, value], index) => {
     env[`GIT_CONFIG_KEY_${String(index)}`] = key;
     env[`GIT_CONFIG_VALUE_${String(index)}`] = value;
   });
@@ -79,9 +86,9 @@ function watchProgress(pid: number, heard: () => number, stuck: (path: string | 
   return () => clearInterval(timer);
 }
 
-function stuckGit(path: string | undefined): Error {
+function stuckGit(path: string | undefined, { code, doing }: NonNullable<GitOptions["purpose"]>): Error {
   const what = path === undefined ? "git does nothing any more" : `git waits for "${path}", which is no ordinary file`;
-  return failure("SEED_INVALID", `Cannot import a git project: ${what}`, {
+  return failure(code, `Cannot ${doing}: ${what}`, {
     hint: path === undefined ? "Run `git status` there and see what it waits for" : "Remove it, then try again",
     ...(path !== undefined && { details: { path } }),
   });
@@ -104,7 +111,7 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Gi
       child.pid ?? 0,
       () => heard,
       (path) => {
-        reject(stuckGit(path));
+        reject(stuckGit(path, options.purpose ?? IMPORT));
         child.kill("SIGKILL");
       },
     );
@@ -120,8 +127,9 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Gi
     child.stdin.end(options.input ?? "");
     child.on("error", (error) => {
       stopWatching();
-      if (options.signal.aborted) reject(failure("CANCELLED", "The import was cancelled"));
-      else if (errnoOf(error) === "ENOENT") reject(gitMissing());
+      if (options.signal.aborted)
+        reject(failure("CANCELLED", options.purpose ? "It was cancelled" : "The import was cancelled"));
+      else if (errnoOf(error) === "ENOENT") reject(gitMissing(options.purpose ?? IMPORT));
       else reject(error);
     });
     child.on("close", (exitCode) => {
@@ -135,8 +143,8 @@ export function runGit(args: readonly string[], options: GitOptions): Promise<Gi
   });
 }
 
-function gitMissing(): Error {
-  return failure("SEED_INVALID", "Cannot import a git project: git is not installed", {
+function gitMissing({ code, doing }: NonNullable<GitOptions["purpose"]>): Error {
+  return failure(code, `Cannot ${doing}: git is not installed`, {
     hint: "Install git (Debian: apt-get install git), then try again",
   });
 }
