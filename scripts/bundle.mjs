@@ -88,6 +88,10 @@ for (const [folder, sources] of Object.entries(BUNDLES)) {
   writeLicences(output, parts);
 }
 
+// What a gate's detectors look for: made here once, and not by each gate (docs/decisions/0040-speed-of-the-gate.md).
+const { packedNeedles } = await import("../dist/policy/dlp/create-detector.js");
+writeFileSync(join(ROOT, "dist/gate/needles.bin"), packedNeedles());
+
 /** Of the packages whose code is in the bundle. */
 function writeLicences(output, parts) {
   const modules = parts.flatMap((part) => ("moduleIds" in part ? part.moduleIds : []));

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -123,6 +124,9 @@ struct relay *relay_adopt(struct stream *s, int fd) {
     close(fd);
     return NULL;
   }
+  /* What comes is sent on as it comes: the kernel would hold a small piece back until the one before is acknowledged, which readers put off for 40 ms. */
+  int on = 1;
+  (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   relay->stream = s;
   relay->watch = (struct watch){.fd = fd, .ready = on_ready, .owner = relay};
   s->relay = relay;

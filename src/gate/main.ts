@@ -3,6 +3,7 @@ import { openGateLog } from "./gate-log.ts";
 import { runGate } from "./gate.ts";
 import { hostConnections } from "./host-connections.ts";
 import { becomeOwnUser } from "./own-user.ts";
+import { readPreparedNeedles } from "./prepared-needles.ts";
 
 /** The gate as a process, which `cloche-guest gate-keeper` starts. Its argument is for readers of a list of processes. */
 const log = openGateLog(2);
@@ -12,5 +13,6 @@ process.on("uncaughtException", (error) => {
   process.exit(1);
 });
 process.once("SIGTERM", () => process.exit(0));
+readPreparedNeedles();
 becomeOwnUser();
 runGate({ order: [3, 4], control: 5 }, hostConnections(), log);

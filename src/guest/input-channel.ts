@@ -26,6 +26,14 @@ export class InputChannel {
     this.#wake();
   }
 
+  /** Hands all of it on when that can be done at once; false when it is to be written by `write`. */
+  writeNow(data: Uint8Array): boolean {
+    if (this.#tail || this.#endAsked || this.#over || data.length > Math.min(this.#credit, MAX_PIECE)) return false;
+    if (this.#link.over || this.#link.drained()) return false;
+    this.#sendPiece(data);
+    return true;
+  }
+
   /** Resolves when all is handed on, or when the other side does not read any more; rejects when the connection is lost. */
   write(data: Uint8Array): Promise<void> {
     if (this.#endAsked || this.#over) return Promise.resolve();
@@ -75,13 +83,17 @@ export class InputChannel {
         await this.#creditCame.promise;
       } else {
         const length = Math.min(data.length - at, this.#credit, MAX_PIECE);
-        const head = startSplitFrame(HOST.DATA, this.#stream, 1, length);
-        head[HEADER_BYTES] = CHANNEL.STDIN;
-        this.#link.send(head, data.subarray(at, at + length));
-        this.#credit -= length;
+        this.#sendPiece(data.subarray(at, at + length));
         at += length;
       }
     }
+  }
+
+  #sendPiece(piece: Uint8Array): void {
+    const head = startSplitFrame(HOST.DATA, this.#stream, 1, piece.length);
+    head[HEADER_BYTES] = CHANNEL.STDIN;
+    this.#link.send(head, piece);
+    this.#credit -= piece.length;
   }
 
   #wake(): void {

@@ -134,7 +134,8 @@ export class PortRelay implements LinkStream {
   }
 
   #write(chunk: Buffer, done: (error?: Error | null) => void): void {
-    (this.#input?.write(chunk) ?? Promise.resolve()).then(() => done(), done);
+    if (this.#input?.writeNow(chunk) === true) done();
+    else (this.#input?.write(chunk) ?? Promise.resolve()).then(() => done(), done);
   }
 
   #releaseWhenBothEnded(): void {

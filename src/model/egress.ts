@@ -4,7 +4,6 @@ import { SECRET_NAME } from "./names.ts";
 
 const MAX_ROUTES = 256;
 const MAX_ENTRIES = 64;
-export const DEFAULT_PORTS: readonly number[] = [443, 80];
 
 const port = z.number().int().min(1).max(65_535);
 const text = z.string().min(1).max(4096);

@@ -1,17 +1,21 @@
 import { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { Decompress } from "fzstd";
-import { type HeaderList, headerValues } from "./header-list.ts";
+import { type HeaderList, headerValue } from "./header-list.ts";
 
 const MAX_ENCODINGS = 3;
 /** Much out of little is a bomb: beyond that many bytes, and that many for each that came in, decoding ends. */
 const BOMB_BYTES = 64 * 1024 * 1024;
 const BOMB_RATIO = 200;
 
+const NONE: readonly string[] = [];
+
 /** The codings of a body, the last first, as they have to be undone; empty when it is as it is. */
-export function codingsOf(headers: HeaderList): string[] {
-  return headerValues(headers, "content-encoding")
-    .flatMap((value) => value.split(","))
+export function codingsOf(headers: HeaderList): readonly string[] {
+  const value = headerValue(headers, "content-encoding");
+  if (value === undefined) return NONE;
+  return value
+    .split(",")
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== "" && coding !== "identity")
     .reverse();

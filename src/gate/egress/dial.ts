@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { type Socket, connect as connectTcp, isIP } from "node:net";
 import {
+  type ConnectionOptions,
   type SecureContext,
   type TLSSocket,
   connect as connectTls,
@@ -11,6 +12,9 @@ import type { EgressOrder, GateRoute } from "../../model/egress-order.ts";
 import { addressClass } from "../../policy/egress/address-class.ts";
 import { CONNECT_MS, InsideAddress, UpstreamFault, connected, reasonOf } from "./connecting.ts";
 import { connectThroughProxy } from "./way-out.ts";
+
+/** So much of a long body is on its way to the kernel while the next part of it is looked at. */
+const BUFFERED_BYTES = 256 * 1024;
 
 /** Where a request goes, as its route lets it. */
 export interface Destination {
@@ -86,7 +90,14 @@ export function secured(
   protocols: readonly string[],
 ): Promise<TLSSocket> {
   return new Promise((done, fail) => {
-    const tls = connectTls({ socket, servername: host, secureContext, ALPNProtocols: [...protocols] });
+    const options: ConnectionOptions & { highWaterMark: number } = {
+      socket,
+      servername: host,
+      secureContext,
+      ALPNProtocols: [...protocols],
+      highWaterMark: BUFFERED_BYTES,
+    };
+    const tls = connectTls(options);
     const timer = setTimeout(() => tls.destroy(new Error("no handshake in time")), CONNECT_MS);
     const onError = (error: Error) => {
       clearTimeout(timer);

@@ -20,8 +20,13 @@ export class EgressEvents {
     this.#level = level;
   }
 
+  /** Whether anybody wants to hear of a request: most are told to nobody, and are not put into words. */
+  isWanted(kind: EgressEvent["kind"], findings: readonly unknown[], usage: EgressEvent["model_usage"]): boolean {
+    return usage !== null || this.#isLogged(kind, findings);
+  }
+
   record(event: EgressEvent): void {
-    const is_logged = this.#isLogged(event);
+    const is_logged = this.#isLogged(event.kind, event.findings);
     if (!is_logged && event.model_usage === null) return;
     this.#keep({ ...event, is_logged });
   }
@@ -40,8 +45,8 @@ export class EgressEvents {
     this.#onNew();
   }
 
-  #isLogged(event: EgressEvent): boolean {
-    if (this.#level === "blocks") return event.kind === "egress.denied" || event.findings.length > 0;
+  #isLogged(kind: EgressEvent["kind"], findings: readonly unknown[]): boolean {
+    if (this.#level === "blocks") return kind === "egress.denied" || findings.length > 0;
     return this.#level === "all";
   }
 

@@ -62,7 +62,7 @@ export class EgressGate {
 
   /** From now on; requests under way keep what they began with. */
   obey(order: EgressOrder): void {
-    this.#policy = new PolicyInForce(order);
+    this.#policy = new PolicyInForce(order).makeReady();
     this.names.renew();
     this.events.level = order.log;
     this.#wants = [];

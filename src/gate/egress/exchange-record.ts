@@ -54,6 +54,7 @@ export class ExchangeRecord {
   #tell(outcome: { kind: "egress.request"; status: number } | { kind: "egress.denied"; code: Denial["code"] }): void {
     if (this.#told) return;
     this.#told = true;
+    if (!this.#events.isWanted(outcome.kind, this.findings, this.modelUsage)) return;
     const { method, host, port, path } = this.head;
     this.#events.record({
       ...outcome,

@@ -8,7 +8,7 @@ import { codingsOf, decodersFor } from "./content-decoding.ts";
 import { inject } from "./credentials.ts";
 import { Denied, denialAnswer } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
-import { type HeaderList, endToEnd, filterHeaders, headerObject, headerPairs, headerValue } from "./header-list.ts";
+import { type HeaderList, endToEnd, filterHeaders, headerObject, headerValue } from "./header-list.ts";
 import { carryAnswer } from "./incoming-body.ts";
 import { InjectionFound, headAtFirstByte, injectionWatch, watchBoth } from "./incoming-watch.ts";
 import { BrokenBody, LeakFound, OutgoingBody } from "./outgoing-body.ts";
@@ -214,6 +214,7 @@ class Exchange {
     this.#response.once("close", () => {
       if (!this.#response.writableEnded) call.destroy();
     });
+    if (this.#response.destroyed) call.destroy();
     return call;
   }
 
@@ -231,26 +232,21 @@ class Exchange {
       if (name === "alt-svc") return false; // there is no other way than this one
       return decoders.length === 0 || (name !== "content-encoding" && name !== "content-length");
     });
-    const masked = (list: HeaderList) =>
-      isMasked ? headerPairs(list).flatMap(([name, value]) => [name, echo.text(value)]) : [...list];
+    const masked = (list: HeaderList) => (isMasked ? echo.texts(list) : [...list]);
     const headers = masked(kept);
     const message = isMasked ? echo.text(answer.statusMessage) : answer.statusMessage;
     const sink = headAtFirstByte(this.#response, () => writeHead(this.#response, answer.status, message, headers));
-    if (!inForce.blocksInjections) {
-      sink.begin();
-      // Nothing of a long answer waits for its first words.
-      setImmediate(() => {
-        if (!this.#response.writableEnded && record.bytesReceived === 0) flush(this.#response);
-      });
-    }
+    // Nothing of a long answer waits for its first words.
+    const onSilence = inForce.blocksInjections ? null : () => flushHead(sink, this.#response);
     const mask = isMasked ? echo.stream() : null;
     const meter = usageMeter(this.#admitted.request, answer, decoders.length > 0);
     const watch = watchBoth(injectionWatch(inForce, record), meter && ((chunk) => meter.watch(chunk)));
-    record.bytesReceived = await carryAnswer(answer.body, sink, { mask, decoders, watch });
+    const { bytes, rest } = await carryAnswer(answer.body, sink, { mask, decoders, watch, onSilence });
+    record.bytesReceived = bytes;
     sink.begin();
     const trailers = masked(answer.trailers());
     if (trailers.length > 0) this.#response.addTrailers(headerObject(trailers));
-    this.#response.end();
+    this.#response.end(rest);
     record.modelUsage = meter && (await meter.usage());
   }
 }
@@ -265,6 +261,7 @@ export function readable(headers: readonly string[]): string[] {
 const isBodiless = (method: string | undefined, status: number): boolean =>
   method === "HEAD" || status === 204 || status === 304;
 
-function flush(response: ClientResponse): void {
-  if (response instanceof ServerResponse) response.flushHeaders();
+function flushHead(sink: { begin(): void }, response: ClientResponse): void {
+  sink.begin();
+  if (response instanceof ServerResponse && !response.writableEnded) response.flushHeaders();
 }

@@ -1,6 +1,10 @@
 /** Headers as they came: name and value in turns, in their order. */
 export type HeaderList = readonly string[];
 
+/** Whether a name is the one that is wanted, which is in small letters. Most differ in length, and cost nothing more. */
+const isNamed = (name: string | undefined, wanted: string): boolean =>
+  name?.length === wanted.length && name.toLowerCase() === wanted;
+
 /** Each pair that is to stay. */
 export function filterHeaders(headers: HeaderList, keep: (name: string, value: string) => boolean): string[] {
   const kept: string[] = [];
@@ -15,14 +19,17 @@ export function filterHeaders(headers: HeaderList, keep: (name: string, value: s
 export function headerValues(headers: HeaderList, wanted: string): string[] {
   const values: string[] = [];
   for (let at = 0; at + 1 < headers.length; at += 2)
-    if (headers[at]?.toLowerCase() === wanted) values.push(headers[at + 1] ?? "");
+    if (isNamed(headers[at], wanted)) values.push(headers[at + 1] ?? "");
   return values;
 }
 
 /** All of one name, as one; undefined without. */
 export function headerValue(headers: HeaderList, wanted: string): string | undefined {
-  const values = headerValues(headers, wanted);
-  return values.length === 0 ? undefined : values.join(", ");
+  let found: string | undefined;
+  for (let at = 0; at + 1 < headers.length; at += 2)
+    if (isNamed(headers[at], wanted))
+      found = found === undefined ? headers[at + 1] : `${found}, ${headers[at + 1] ?? ""}`;
+  return found;
 }
 
 export function headerPairs(headers: HeaderList): [string, string][] {
@@ -30,6 +37,8 @@ export function headerPairs(headers: HeaderList): [string, string][] {
   for (let at = 0; at + 1 < headers.length; at += 2) pairs.push([headers[at] ?? "", headers[at + 1] ?? ""]);
   return pairs;
 }
+
+const NONE: readonly string[] = [];
 
 /** For one connection alone, and never for the next one. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -47,15 +56,9 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 
 /** What of a message goes on to the next connection. What `Connection` names does not, nor do the pseudo headers of HTTP/2. */
 export function endToEnd(headers: HeaderList): string[] {
-  const named = new Set(
-    headerValues(headers, "connection").flatMap((value) =>
-      value
-        .toLowerCase()
-        .split(",")
-        .map((one) => one.trim()),
-    ),
-  );
-  return filterHeaders(headers, (name) => !HOP_BY_HOP.has(name) && !named.has(name) && !name.startsWith(":"));
+  const connection = headerValue(headers, "connection")?.toLowerCase();
+  const named = connection === undefined ? NONE : connection.split(",").map((one) => one.trim());
+  return filterHeaders(headers, (name) => !HOP_BY_HOP.has(name) && !named.includes(name) && !name.startsWith(":"));
 }
 
 /** As HTTP/2 takes them: by lower-case name, several values of one as a list. */

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { type Socket, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TestProxy, Upstream, bearer, listening, routeFor } from "../../../test/helpers/egress-proxy.ts";
@@ -120,6 +121,19 @@ describe("G-51 an upstream that answers with", () => {
     expect(text).toMatch(reason);
     // What is in the buffers of two sockets, and no more.
     expect(written).toBeLessThan(16 * 1024 * 1024);
+    await expect.poll(() => connections()).toBe(0);
+  });
+
+  it("G-71 words that nobody has asked for: they are no answer to the next request", async () => {
+    answer = (socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+      setTimeout(() => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged"), 20);
+    };
+    expect((await proxy.plain(`http://${HOST}/one`)).text).toBe("ok");
+    await sleep(100);
+    const next = await proxy.plain(`http://${HOST}/two`);
+    expect([next.status, next.text]).toEqual([200, "ok"]);
+    await sleep(100);
     await expect.poll(() => connections()).toBe(0);
   });
 

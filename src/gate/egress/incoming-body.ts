@@ -3,6 +3,7 @@ import type { MaskingStream } from "../../policy/egress/echo-mask.ts";
 
 /** A beginning of a credential that nothing follows was none. */
 const STALL_MS = 25;
+const EMPTY: Buffer = Buffer.alloc(0);
 
 /** What an answer is written to. */
 export interface AnswerSink {
@@ -18,64 +19,154 @@ export interface IncomingBodyOptions {
   readonly decoders: readonly Transform[];
   /** Sees each part before it goes on; throws to end it. */
   readonly watch: ((chunk: Buffer) => void) | null;
+  /** Nothing of it has come together with its head. */
+  readonly onSilence?: (() => void) | null;
 }
 
-/** Carries an answer's body to the sandbox, as it comes and as it is taken. Gives the number of bytes; rejects when the upstream breaks off. */
-export function carryAnswer(
-  body: Readable,
-  sink: AnswerSink,
-  { mask, decoders, watch }: IncomingBodyOptions,
-): Promise<number> {
-  const last = decoders.at(-1);
-  const source = last ?? body;
-  if (last) pipeline([body, ...decoders] as never, () => undefined); // its error is that of the last stream
-  return new Promise((done, fail) => {
-    let bytes = 0;
-    let stall: NodeJS.Timeout | undefined;
-    const onDrain = () => source.resume();
-    const send = (chunk: Buffer): void => {
-      if (chunk.length === 0) return;
-      try {
-        watch?.(chunk);
-      } catch (error) {
-        body.destroy();
-        settle(() => fail(error instanceof Error ? error : new Error(String(error))));
-        return;
-      }
-      bytes += chunk.length;
-      if (sink.write(chunk)) return;
-      source.pause();
-      sink.once("drain", onDrain);
-    };
-    const settle = (act: () => void): void => {
-      clearTimeout(stall);
-      sink.off("close", onGone);
-      sink.off("drain", onDrain);
-      act();
-    };
-    const onGone = () => {
-      body.destroy();
-      settle(() => done(bytes));
-    };
-    source.on("data", (chunk: Buffer) => {
-      if (!mask) {
-        send(chunk);
-        return;
-      }
-      clearTimeout(stall);
-      const safe = mask.push(chunk);
-      send(safe);
-      if (safe.length < chunk.length) stall = setTimeout(() => send(mask.flush()), STALL_MS);
-    });
-    source.once("end", () => {
-      if (mask) send(mask.end());
-      settle(() => done(bytes));
-    });
-    source.once("error", (error) => settle(() => fail(error)));
-    body.once("close", () => {
-      if (!body.readableEnded) settle(() => fail(new Error("the upstream broke off")));
-    });
-    sink.once("close", onGone);
-    if (sink.destroyed) onGone();
-  });
+export interface CarriedAnswer {
+  /** All of it. */
+  readonly bytes: number;
+  /** The last of it, which is to go on with the end: a small answer is one write. */
+  readonly rest: Buffer;
 }
+
+/** Carries an answer's body to the sandbox, as it comes and as it is taken. Rejects when the upstream breaks off. */
+export function carryAnswer(body: Readable, sink: AnswerSink, options: IncomingBodyOptions): Promise<CarriedAnswer> {
+  return new Promise((done, fail) => new AnswerCarrier(body, sink, options, done, fail).begin());
+}
+
+/** What comes in one turn of the event loop goes on as one part: an upstream may send each word of a model in a chunk of its own, and many of these at once. */
+class AnswerCarrier {
+  readonly #body: Readable;
+  readonly #source: Readable;
+  readonly #sink: AnswerSink;
+  readonly #options: IncomingBodyOptions;
+  readonly #done: (carried: CarriedAnswer) => void;
+  readonly #fail: (error: Error) => void;
+  readonly #onDrain = () => void this.#source.resume();
+  readonly #onGone = () => this.#leave();
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #soon: NodeJS.Immediate | undefined;
+  #stall: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(
+    body: Readable,
+    sink: AnswerSink,
+    options: IncomingBodyOptions,
+    done: (carried: CarriedAnswer) => void,
+    fail: (error: Error) => void,
+  ) {
+    const last = options.decoders.at(-1);
+    if (last) pipeline([body, ...options.decoders] as never, () => undefined); // its error is that of the last stream
+    this.#body = body;
+    this.#source = last ?? body;
+    this.#sink = sink;
+    this.#options = options;
+    this.#done = done;
+    this.#fail = fail;
+  }
+
+  begin(): void {
+    this.#soon = setImmediate(() => {
+      if (this.#parts.length === 0) this.#options.onSilence?.();
+      this.#pass();
+    });
+    this.#source.on("data", (chunk: Buffer) => {
+      if (this.#isOver) return;
+      this.#parts.push(chunk);
+      this.#soon ??= setImmediate(() => this.#pass());
+    });
+    this.#source.once("end", () => this.#end());
+    this.#source.once("error", (error) => this.#break(error));
+    this.#body.once("close", () => {
+      if (!this.#body.readableEnded) this.#break(new Error("the upstream broke off"));
+    });
+    this.#sink.once("close", this.#onGone);
+    if (this.#sink.destroyed) this.#leave();
+  }
+
+  /** What has come. */
+  #pass(): void {
+    this.#soon = undefined;
+    if (this.#isOver) return;
+    const { mask } = this.#options;
+    const chunk = this.#taken();
+    if (!mask) {
+      this.#send(chunk);
+      return;
+    }
+    clearTimeout(this.#stall);
+    const safe = mask.push(chunk);
+    this.#send(safe);
+    if (safe.length < chunk.length) this.#stall = setTimeout(() => this.#send(mask.flush()), STALL_MS);
+  }
+
+  #taken(): Buffer {
+    const [only] = this.#parts;
+    const chunk = this.#parts.length === 1 && only ? only : Buffer.concat(this.#parts);
+    this.#parts = [];
+    return chunk;
+  }
+
+  #send(chunk: Buffer): void {
+    if (chunk.length === 0 || this.#isOver || !this.#isFine(chunk)) return;
+    if (this.#sink.write(chunk)) return;
+    this.#source.pause();
+    this.#sink.once("drain", this.#onDrain);
+  }
+
+  /** SECURITY: what a watch does not let pass ends the answer there (G-53) */
+  #isFine(chunk: Buffer): boolean {
+    try {
+      this.#options.watch?.(chunk);
+    } catch (error) {
+      this.#settle();
+      this.#body.destroy();
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
+      return false;
+    }
+    this.#bytes += chunk.length;
+    return true;
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    const { mask } = this.#options;
+    const chunk = this.#taken();
+    const rest = mask ? joined(chunk.length === 0 ? EMPTY : mask.push(chunk), mask.end()) : chunk;
+    if (rest.length > 0 && !this.#isFine(rest)) return;
+    this.#settle();
+    this.#done({ bytes: this.#bytes, rest });
+  }
+
+  /** Who the answer is for has gone. */
+  #leave(): void {
+    if (this.#isOver) return;
+    this.#settle();
+    this.#body.destroy();
+    this.#done({ bytes: this.#bytes, rest: EMPTY });
+  }
+
+  #break(error: Error): void {
+    if (this.#isOver) return;
+    // What came before it broke goes on; where that ends it already, it is told of that.
+    if (this.#parts.length > 0) this.#pass();
+    this.#settle();
+    this.#fail(error);
+  }
+
+  #settle(): void {
+    this.#isOver = true;
+    clearImmediate(this.#soon);
+    clearTimeout(this.#stall);
+    this.#sink.off("close", this.#onGone);
+    this.#sink.off("drain", this.#onDrain);
+  }
+}
+
+const joined = (one: Buffer, other: Buffer): Buffer => {
+  if (one.length === 0) return other;
+  return other.length === 0 ? one : Buffer.concat([one, other]);
+};

@@ -54,9 +54,10 @@ export class OutgoingBody {
       const next = await this.#next(length === undefined);
       if (next === "stalled") return { bytes: Buffer.concat([...parts, this.#flush()]), isWhole: false };
       if (next === "ended") return { bytes: Buffer.concat([...parts, this.#end(EMPTY)]), isWhole: true };
-      const part = this.#look(next);
-      parts.push(part);
-      size += part.length;
+      for (const part of this.#look(next)) {
+        parts.push(part);
+        size += part.length;
+      }
     }
     return { bytes: Buffer.concat(parts), isWhole: false };
   }
@@ -72,8 +73,9 @@ export class OutgoingBody {
         continue;
       }
       if (next === "ended") return;
-      const part = this.#look(next);
-      if (part.length > 0 && !call.write(part)) await call.drained();
+      let isTaken = true;
+      for (const part of this.#look(next)) if (part.length > 0) isTaken = call.write(part);
+      if (!isTaken) await call.drained();
     }
   }
 
@@ -100,11 +102,11 @@ export class OutgoingBody {
     });
   }
 
-  async #next(mayStall: boolean): Promise<Buffer | "stalled" | "ended"> {
+  async #next(mayStall: boolean): Promise<readonly Buffer[] | "stalled" | "ended"> {
     const chunks = (this.#chunks ??= new ChunkReader(this.#unpacked()));
     try {
       const next = await chunks.next(mayStall ? STALL_MS : undefined);
-      if (typeof next !== "string") this.#bytes += next.length;
+      if (typeof next !== "string") for (const { length } of next) this.#bytes += length;
       return next;
     } catch (error) {
       throw new BrokenBody((error as Error).message);
@@ -118,9 +120,9 @@ export class OutgoingBody {
     return last ?? this.#source;
   }
 
-  #look(chunk: Uint8Array): Uint8Array {
+  #look(chunks: readonly Buffer[]): readonly Uint8Array[] {
     const { scan } = this.#options;
-    return scan ? this.#judged(scan.push(chunk)) : chunk;
+    return scan ? [this.#judged(scan.push(...chunks))] : chunks;
   }
 
   #flush(): Uint8Array {

@@ -23,20 +23,25 @@ export interface RouteInForce extends CompiledRoute<GateRoute> {
 /** An order for an egress door, made ready to decide requests. */
 export class PolicyInForce {
   readonly order: EgressOrder;
-  /** For what is told of a request, whatever its route looks for. */
-  readonly everywhere: Scan;
   readonly #table: RouteTable<GateRoute>;
-  readonly #detector: Detector;
+  #made: { readonly detector: Detector; readonly everywhere: Scan } | undefined;
   readonly #ready = new Map<GateRoute, RouteInForce>();
   readonly #memories = new Map<string, ScanMemory>();
 
   constructor(order: EgressOrder) {
     this.order = order;
     this.#table = new RouteTable(order.routes);
-    this.#detector = createDetector({
-      known: order.guarded.map(({ kind, name, value }) => ({ detector: kind, name, value })),
-    });
-    this.everywhere = this.#detector.scope();
+  }
+
+  /** Ahead of the first request. */
+  makeReady(): this {
+    this.#detectors();
+    return this;
+  }
+
+  /** For what is told of a request, whatever its route looks for. */
+  get everywhere(): Scan {
+    return this.#detectors().everywhere;
   }
 
   find(host: string, port: number): RouteInForce | undefined {
@@ -67,7 +72,8 @@ export class PolicyInForce {
       route,
       refusal,
       outbound: this.#scan(dlp.outbound_detectors ?? undefined, OUTBOUND_DETECTORS, pass),
-      inbound: dlp.inbound_detectors.length === 0 ? undefined : this.#detector.scope({ detectors: ["injection"] }),
+      inbound:
+        dlp.inbound_detectors.length === 0 ? undefined : this.#detectors().detector.scope({ detectors: ["injection"] }),
       blocksInjections: dlp.inbound_detectors.includes("injection_block"),
       echo: new EchoMask(tokens),
       missing: credentials.filter(({ token }) => token === null),
@@ -77,8 +83,15 @@ export class PolicyInForce {
   }
 
   #scan(names: readonly string[] | undefined, all: readonly DetectorName[], pass: readonly string[]): Scan | undefined {
-    if (names === undefined) return this.#detector.scope({ pass });
+    if (names === undefined) return this.#detectors().detector.scope({ pass });
     const detectors = all.filter((name) => names.includes(name));
-    return detectors.length === 0 ? undefined : this.#detector.scope({ detectors, pass });
+    return detectors.length === 0 ? undefined : this.#detectors().detector.scope({ detectors, pass });
+  }
+
+  #detectors(): { readonly detector: Detector; readonly everywhere: Scan } {
+    if (this.#made) return this.#made;
+    const known = this.order.guarded.map(({ kind, name, value }) => ({ detector: kind, name, value }));
+    const detector = createDetector({ known });
+    return (this.#made = { detector, everywhere: detector.scope() });
   }
 }

@@ -2,46 +2,30 @@ import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { UpstreamFault, reasonOf } from "./connecting.ts";
-import type { HeaderList } from "./header-list.ts";
+import { type HeaderList, headerValue } from "./header-list.ts";
 import type { Patience } from "./patience.ts";
 import type { OutgoingRequest, UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
+import { type Taken, UpstreamSockets } from "./upstream-sockets.ts";
 
 const MAX_HEAD = 128 * 1024;
-const MAX_SOCKETS = 128;
-const MAX_FREE_SOCKETS = 32;
-/** Shorter than what servers keep one open for. */
-const FREE_MS = 20_000;
-/** Between two parts of an answer. */
-const SILENCE_MS = 15 * 60_000;
 const NO_HEAD = "the head of its answer did not come in time";
 
-/** Connections to one upstream, kept for the next request. */
+/** Requests of HTTP/1.1 to one upstream. */
 export class Http1Origin {
-  readonly #agent: Agent;
   readonly #host: string;
   readonly #patience: Patience;
+  readonly #sockets: UpstreamSockets;
+  readonly #agent = new HandedSocket();
 
   constructor(host: string, patience: Patience, dial: () => Promise<Socket>) {
     this.#host = host;
     this.#patience = patience;
-    this.#agent = new Agent({
-      keepAlive: true,
-      maxSockets: MAX_SOCKETS,
-      maxFreeSockets: MAX_FREE_SOCKETS,
-      scheduling: "lifo",
-      timeout: FREE_MS,
-    });
-    this.#agent.createConnection = (_options: unknown, done: (error: Error | null, socket: Duplex) => void) => {
-      dial().then(
-        (socket) => done(null, socket),
-        (error: unknown) => done(error as Error, undefined as unknown as Duplex),
-      );
-      return undefined;
-    };
+    this.#sockets = new UpstreamSockets(dial);
   }
 
-  call(request: OutgoingRequest): UpstreamCall {
-    const own = this.#request(request);
+  async call(request: OutgoingRequest): Promise<UpstreamCall> {
+    const taken = await this.#sockets.take();
+    const own = this.#request(request, taken);
     const answer = new Promise<UpstreamAnswer>((done, fail) => {
       const timer = this.#limit(own);
       own.once("response", (message) => {
@@ -64,18 +48,16 @@ export class Http1Origin {
       drained: () => drained(own),
       end: (chunk) => void own.end(chunk),
       destroy: () => own.destroy(),
-      get isReused() {
-        return own.reusedSocket;
-      },
+      isReused: taken.isReused,
     };
   }
 
   /** Asks for a WebSocket. Resolves with the two, or with the answer of one who does not want to. */
-  upgrade(request: OutgoingRequest): Promise<{ answer: UpstreamAnswer; socket?: Duplex; head?: Buffer }> {
+  async upgrade(request: OutgoingRequest): Promise<{ answer: UpstreamAnswer; socket?: Duplex; head?: Buffer }> {
     const headers = [...request.headers, "connection", "Upgrade", "upgrade", "websocket"];
-    const own = this.#request({ ...request, headers });
+    const own = this.#request({ ...request, headers }, await this.#sockets.take());
     const timer = this.#limit(own);
-    return new Promise<{ answer: UpstreamAnswer; socket?: Duplex; head?: Buffer }>((done, fail) => {
+    return await new Promise<{ answer: UpstreamAnswer; socket?: Duplex; head?: Buffer }>((done, fail) => {
       own.once("upgrade", (message, socket, head) => done({ answer: answerOf(message), socket, head }));
       own.once("response", (message) => done({ answer: answerOf(message) }));
       own.once("error", (error) => fail(this.#fault(error)));
@@ -90,18 +72,15 @@ export class Http1Origin {
 
   /** What is under way goes on to its end. */
   close(): void {
-    Object.assign(this.#agent, { keepAlive: false });
-    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+    this.#sockets.close();
   }
 
-  #request({ method, target, headers, hasBody }: OutgoingRequest): ClientRequest {
+  #request({ method, target, headers, hasBody }: OutgoingRequest, { socket }: Taken): ClientRequest {
     const all = [...headers];
-    if (!all.some((name, at) => at % 2 === 0 && name.toLowerCase() === "connection"))
-      all.push("connection", "keep-alive");
-    const isFramed = all.some((name, at) => at % 2 === 0 && name.toLowerCase() === "content-length");
-    if (hasBody && !isFramed) all.push("transfer-encoding", "chunked");
+    if (headerValue(all, "connection") === undefined) all.push("connection", "keep-alive");
+    if (hasBody && headerValue(all, "content-length") === undefined) all.push("transfer-encoding", "chunked");
     const own = requestHttp({
-      agent: this.#agent,
+      agent: this.#agent.with(socket),
       host: this.#host,
       method,
       path: target,
@@ -109,8 +88,15 @@ export class Http1Origin {
       maxHeaderSize: MAX_HEAD,
       setHost: false,
     });
-    own.setTimeout(SILENCE_MS, () => own.destroy(new Error("it was silent for too long")));
-    own.setNoDelay(true);
+    let answer: IncomingMessage | undefined;
+    let isUpgraded = false;
+    own.once("response", (message) => (answer = message));
+    own.once("upgrade", () => (isUpgraded = true));
+    own.once("close", () => {
+      // What became a WebSocket is somebody else's.
+      if (isUpgraded) this.#sockets.forget();
+      else this.#sockets.give(socket, own.writableFinished && answer?.complete === true);
+    });
     return own;
   }
 
@@ -119,6 +105,26 @@ export class Http1Origin {
     return error.constructor === Error || "code" in error
       ? new UpstreamFault(`${this.#host} failed: ${reasonOf(error)}`)
       : error;
+  }
+}
+
+/** Gives a request the connection that was taken for it. Node's own agent would look for one, and ask about its age, each time. */
+class HandedSocket extends Agent {
+  #next: Socket | undefined;
+
+  constructor() {
+    super({ keepAlive: true });
+  }
+
+  with(socket: Socket): this {
+    this.#next = socket;
+    return this;
+  }
+
+  /** Called while the request is made. */
+  addRequest(request: ClientRequest): void {
+    if (this.#next) request.onSocket(this.#next);
+    this.#next = undefined;
   }
 }
 

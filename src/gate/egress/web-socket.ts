@@ -86,7 +86,7 @@ async function open(context: EgressContext, admitted: Admitted, socket: Duplex, 
     socket: upstream,
     head: first,
   } = await origin.http1.upgrade({ method: "GET", target, headers, hasBody: false });
-  const shown = headerPairs(endToEnd(answer.headers)).flatMap(([name, value]) => [name, echo.text(value)]);
+  const shown = echo.texts(endToEnd(answer.headers));
   if (!upstream) {
     await carryRefusal(admitted, answer, shown, socket);
     return;
@@ -123,12 +123,15 @@ async function carryRefusal(
     socket.write(headBytes(answer.status, message, [...kept, "connection", "close"])),
   );
   const mask = echo.isEmpty ? null : echo.stream();
+  let last: Buffer;
   try {
-    record.bytesReceived = await carryAnswer(answer.body, sink, {
+    const { bytes, rest } = await carryAnswer(answer.body, sink, {
       mask,
       decoders,
       watch: injectionWatch(inForce, record),
     });
+    record.bytesReceived = bytes;
+    last = rest;
   } catch (error) {
     if (!(error instanceof InjectionFound)) throw error;
     denied(record, "DLP_BLOCKED", `The answer has words in it that are meant for a model (${error.message})`);
@@ -136,7 +139,7 @@ async function carryRefusal(
     return;
   }
   sink.begin();
-  socket.end();
+  socket.end(last);
   record.passed(answer.status);
 }
 

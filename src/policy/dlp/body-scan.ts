@@ -11,6 +11,8 @@ import { isBetter, keyOf, type ScanPolicy } from "./scan-policy.ts";
 import { WHOLE_BYTES, WINDOW_BYTES } from "./limits.ts";
 
 const EMPTY = new Uint8Array(0);
+const NO_BYTES: Buffer = Buffer.alloc(0);
+const NOTHING: readonly Finding[] = [];
 
 /**
  * A body that comes in chunks. The buffer has three parts: `REACH` bytes of context that were scanned, the bytes that are scanned next, and `REACH` bytes that are only looked
@@ -21,7 +23,7 @@ export class BufferedBodyScan implements BodyScan {
   readonly #policy: ScanPolicy;
   readonly #options: BodyOptions;
   readonly #memory: MemoryOf | undefined;
-  #buffer: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = NO_BYTES;
   /** Offset in the body of the buffer's first byte. */
   #base = 0;
   /** In the buffer: what is before was scanned, … */
@@ -30,7 +32,7 @@ export class BufferedBodyScan implements BodyScan {
   #released = 0;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
-  readonly #found = new Map<string, Finding>();
+  #found: Map<string, Finding> | undefined;
   /** Of matches that lie in the buffer: bytes that go on after the match belong to it. */
   #isWhole = true;
   /** Of a key that goes on with the bytes that come next: where, as an offset in the body. */
@@ -44,12 +46,15 @@ export class BufferedBodyScan implements BodyScan {
   }
 
   get findings(): readonly Finding[] {
+    if (this.#found === undefined) return NOTHING;
     return [...this.#found.values()].sort((one, other) => one.offset - other.offset);
   }
 
-  push(chunk: Uint8Array): Uint8Array {
-    this.#waiting.push(chunk);
-    this.#waitingBytes += chunk.length;
+  push(...chunks: readonly Uint8Array[]): Uint8Array {
+    for (const chunk of chunks) {
+      this.#waiting.push(chunk);
+      this.#waitingBytes += chunk.length;
+    }
     const unscanned = this.#buffer.length - this.#scanned + this.#waitingBytes;
     // A body that may still be small is kept whole: it can be refused, or read as one, before anything of it is gone.
     const limit = this.#isWhole ? WHOLE_BYTES : WINDOW_BYTES;
@@ -98,18 +103,18 @@ export class BufferedBodyScan implements BodyScan {
 
   #scanTo(end: number): void {
     if (end <= this.#scanned) return;
-    const matches: Match[] = [];
+    let matches: Match[] | undefined;
     this.#scanner.scan(this.#buffer, this.#scanned, end, (match) => {
-      if (this.#policy.wants(match, this.#buffer)) matches.push(match);
+      if (this.#policy.wants(match, this.#buffer)) (matches ??= []).push(match);
     });
     this.#scanned = end;
-    for (const match of matches) this.#add(match);
+    for (const match of matches ?? []) this.#add(match);
   }
 
   #add(match: Match): void {
     const finding = this.#policy.toFinding(match, this.#options.place ?? "body", this.#base);
     const key = keyOf(finding);
-    if (isBetter(finding, this.#found.get(key))) this.#found.set(key, finding);
+    if (isBetter(finding, this.#found?.get(key))) this.#keep(key, finding);
     if (this.#options.mode !== "redact" || !isViolation(finding)) return;
     this.#mask(match.pieces);
     if (this.#policy.runsOn(match)) this.#maskRest(endOf(match), isEncodedMatch(match));
@@ -137,12 +142,16 @@ export class BufferedBodyScan implements BodyScan {
         if (pieces.length > 1 && this.#policy.wants(joined, this.#buffer)) this.#add(joined);
       });
       for (const finding of this.#memory?.bytes(`${this.#options.place ?? "body"}:joined`, layer.bytes) ?? []) {
-        this.#found.set(keyOf(finding), finding);
+        this.#keep(keyOf(finding), finding);
       }
     }
     for (const finding of this.#memory?.bytes(this.#options.place ?? "body", this.#buffer) ?? []) {
-      this.#found.set(keyOf(finding), finding);
+      this.#keep(keyOf(finding), finding);
     }
+  }
+
+  #keep(key: string, finding: Finding): void {
+    (this.#found ??= new Map<string, Finding>()).set(key, finding);
   }
 
   #release(to: number): Uint8Array {

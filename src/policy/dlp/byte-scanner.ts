@@ -24,9 +24,10 @@ const WIDEST_GAP = 8;
 /** Encodings inside of encodings. */
 const MAX_DEPTH = 4;
 
+/** Of each kind those of the rules, and those of a policy. */
 export interface Needles {
-  readonly raw: RawNeedles;
-  readonly compact: CompactNeedles;
+  readonly raw: readonly RawNeedles[];
+  readonly compact: readonly CompactNeedles[];
   readonly rules: RuleSet;
 }
 
@@ -40,7 +41,10 @@ export class ByteScanner {
 
   constructor(needles: Needles) {
     this.#needles = needles;
-    this.#kernel = new ScanKernel(needles.raw.table, needles.compact.table);
+    this.#kernel = new ScanKernel(
+      needles.raw.map(({ table }) => table),
+      needles.compact.map(({ table }) => table),
+    );
   }
 
   /** Everything that is noticed from `from` to `to`. The bytes around them, up to `REACH`, should be there too. */
@@ -86,7 +90,7 @@ class LayerWork implements KernelVisitor {
   readonly #layer: Layer;
   readonly #report: (match: Match) => void;
   /** Where groups begin that were decoded already. */
-  readonly #groups = new Map<string, Set<number>>();
+  #groups: Map<string, Set<number>> | undefined;
   #separatedReads = 0;
 
   constructor(needles: Needles, layer: Layer, report: (match: Match) => void) {
@@ -98,12 +102,17 @@ class LayerWork implements KernelVisitor {
 
   /** A gram of the raw table may begin at `start`. */
   raw(gram: number, start: number): void {
-    const { table, needles } = this.#needles.raw;
-    for (let entry = table.find(gram); entry !== undefined; entry = table.next(entry)) {
-      const needle = needles[entry.needle];
-      const at = start - entry.at;
-      if (needle === undefined || !hasAt(this.#layer.bytes, needle.bytes, at)) continue;
-      if (needle.kind === "keyword") this.hits.add(needle.rules, at, needle.bytes.length);
+    for (const needles of this.#needles.raw) this.#rawOf(needles, gram, start);
+  }
+
+  #rawOf(needles: RawNeedles, gram: number, start: number): void {
+    const { table, texts } = needles;
+    for (let entry = table.first(gram); entry >= 0; entry = table.next(entry)) {
+      const number = table.needleOf(entry);
+      const at = start - table.placeOf(entry);
+      if (!texts.isAt(number, this.#layer.bytes, at)) continue;
+      const needle = needles.get(number);
+      if (needle.kind === "keyword") this.hits.add(needle.rules, at, needle.length);
       else if (needle.kind === "encoded") this.#decode(needle, at);
       else this.#exact(needle, at);
     }
@@ -120,18 +129,22 @@ class LayerWork implements KernelVisitor {
 
   /** A gram of the compact table ends at `end`. */
   compact(gram: number, end: number): void {
-    const { table, needles } = this.#needles.compact;
-    for (let entry = table.find(gram); entry !== undefined; entry = table.next(entry)) {
-      const needle = needles[entry.needle];
+    for (const needles of this.#needles.compact) this.#compactOf(needles, gram, end);
+  }
+
+  #compactOf({ table, needles }: CompactNeedles, gram: number, end: number): void {
+    for (let entry = table.first(gram); entry >= 0; entry = table.next(entry)) {
+      const needle = needles[table.needleOf(entry)];
+      const at = table.placeOf(entry);
       if (needle === undefined) continue;
-      if (needle.kind === "known") this.#known(needle, entry.at, end);
-      else if (needle.kind === "separated") this.#separated(needle, entry.at, end);
-      else this.#phrase(needle, entry.at, end);
+      if (needle.kind === "known") this.#known(needle, at, end);
+      else if (needle.kind === "separated") this.#separated(needle, at, end);
+      else this.#phrase(needle, at, end);
     }
   }
 
   #exact(needle: ExactNeedle, at: number): void {
-    const end = at + needle.bytes.length;
+    const end = at + needle.length;
     const { bytes } = this.#layer;
     if (needle.isWord && (isWord(bytes[at - 1]) || isWord(bytes[end]))) return;
     this.#add(needle.known, needle.view, [{ start: at, end }]);
@@ -142,11 +155,12 @@ class LayerWork implements KernelVisitor {
     if (encoding === "reversed" && this.#layer.view.includes("reversed")) return;
     if (!isEncoded(this.#layer.bytes, at, needle)) return;
     const first = at - leadOf(encoding, before);
-    const known = this.#groups.get(encoding) ?? new Set<number>();
-    this.#groups.set(encoding, known);
+    const groups = (this.#groups ??= new Map<string, Set<number>>());
+    const known = groups.get(encoding) ?? new Set<number>();
+    groups.set(encoding, known);
     if (known.has(first)) return;
-    const { layer, groups } = decodeAround(this.#layer, encoding, at, before);
-    for (const group of groups) known.add(group);
+    const { layer, groups: begun } = decodeAround(this.#layer, encoding, at, before);
+    for (const group of begun) known.add(group);
     known.add(first);
     this.decoded.push(layer);
   }

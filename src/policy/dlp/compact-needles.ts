@@ -5,6 +5,7 @@ import { GRAM_LENGTH, GramTable } from "./gram-table.ts";
 import type { InjectionPhrase } from "./injection-phrases.ts";
 import { piecesOf, strengthOf, type KnownPiece } from "./known-pieces.ts";
 import { rarestAt } from "./rarity.ts";
+import { gramOf } from "./raw-needles.ts";
 
 /** Looked for in compact text. */
 export type CompactNeedle = KnownNeedle | PhraseNeedle | SeparatedNeedle;
@@ -48,13 +49,6 @@ const LEAST_CORE = 8;
 const LEAST_PART = 20;
 const MOST_PART = 32;
 
-/** As the kernel reads four characters at once. */
-function gramOf(core: Uint8Array, at: number): number {
-  let gram = 0;
-  for (let more = 0; more < GRAM_LENGTH; more++) gram |= byteOfClass(core[at + more] ?? 0) << (8 * more);
-  return gram;
-}
-
 /** What rules bring. The same for every policy, so it is made once. */
 export function separatedNeedles(rules: readonly Rule[]): CompactNeedles {
   const table = new GramTable();
@@ -95,16 +89,19 @@ export function phraseNeedles(list: readonly InjectionPhrase[]): CompactNeedles 
 
 /** A core of three characters is entered once for each that may follow. */
 function enter(table: GramTable, needle: number, core: Uint8Array): void {
-  if (core.length >= GRAM_LENGTH) {
-    table.add(gramOf(core, rarest(core, 0, core.length)), needle, rarest(core, 0, core.length));
+  const text = core.map(byteOfClass);
+  if (text.length >= GRAM_LENGTH) {
+    const at = rarest(text, 0, text.length);
+    table.add(gramOf(text, at), needle, at);
     return;
   }
-  for (let next = 1; next <= 36; next++) table.add(gramOf(Uint8Array.of(...core, next), 0), needle, 0);
+  for (let next = 1; next <= 36; next++) table.add(gramOf(Uint8Array.of(...text, byteOfClass(next)), 0), needle, 0);
 }
 
-export function withKnownValues(base: CompactNeedles, known: readonly KnownValue[]): CompactNeedles {
-  const table = base.table.clone();
-  const needles = [...base.needles];
+/** Known values in every encoding. */
+export function knownNeedles(known: readonly KnownValue[]): CompactNeedles {
+  const table = new GramTable();
+  const needles: CompactNeedle[] = [];
   for (const one of known) {
     if (strengthOf(one.value) !== "strong") continue;
     for (const piece of piecesOf(one.value)) addPiece({ table, needles }, one, piece);
@@ -125,16 +122,16 @@ function addPiece(to: { table: GramTable; needles: CompactNeedle[] }, known: Kno
     const half = Math.max(LEAST_PART, Math.ceil(core.length / 2));
     const least = piece.isRandom ? Math.min(core.length, half, MOST_PART) : core.length;
     to.needles.push({ kind: "known", known, view, core, least });
+    const text = core.map(byteOfClass);
     // Any `least` characters in a row have one whole block in them, and each block has a gram in the table.
     const block = least === core.length ? core.length : Math.floor((least - GRAM_LENGTH + 1) / 2);
     for (let from = 0; from + GRAM_LENGTH <= core.length; from += block) {
-      const at = rarest(core, from, from + block);
-      to.table.add(gramOf(core, at), to.needles.length - 1, at);
+      const at = rarest(text, from, from + block);
+      to.table.add(gramOf(text, at), to.needles.length - 1, at);
     }
   }
 }
 
-function rarest(core: Uint8Array, from: number, to: number): number {
-  const bytes = core.map(byteOfClass);
-  return rarestAt(bytes, { from, to: Math.min(to, core.length - GRAM_LENGTH + 1), length: GRAM_LENGTH });
+function rarest(text: Uint8Array, from: number, to: number): number {
+  return rarestAt(text, { from, to: Math.min(to, text.length - GRAM_LENGTH + 1), length: GRAM_LENGTH });
 }

@@ -1,6 +1,6 @@
 import { BufferedBodyScan } from "./body-scan.ts";
 import { ByteScanner, type Needles } from "./byte-scanner.ts";
-import { phraseNeedles, separatedNeedles, withKnownValues } from "./compact-needles.ts";
+import { knownNeedles, phraseNeedles, separatedNeedles } from "./compact-needles.ts";
 import type {
   BodyOptions,
   BodyScan,
@@ -15,11 +15,11 @@ import type {
   ScanMemory,
 } from "./detector.ts";
 import type { Finding, TextFinding } from "./finding.ts";
-import { GramTable } from "./gram-table.ts";
 import { HeadText, joinedHeadTexts, joinedHostTexts, memoryParts } from "./head-scan.ts";
 import { INJECTION_PHRASES } from "./injection-phrases.ts";
+import { KeywordNeedles } from "./keyword-needles.ts";
 import { strengthOf } from "./known-pieces.ts";
-import { keywordNeedles, withExactValues, type RawNeedles } from "./raw-needles.ts";
+import { exactNeedles } from "./raw-needles.ts";
 import { RuleSet } from "./rule-set.ts";
 import { TOKEN_RULES } from "./rules/token-rules.ts";
 import { TailMemory, type MemoryOf } from "./scan-memory.ts";
@@ -32,8 +32,8 @@ export function createDetector({ known, rules = TOKEN_RULES }: DetectorPolicy): 
   const base = compiled(rules);
   const scanner = new ByteScanner({
     rules: base.rules,
-    raw: withExactValues(base.raw, known),
-    compact: withKnownValues(base.compact, known),
+    raw: [...base.raw, exactNeedles(known)],
+    compact: [...base.compact, knownNeedles(known)],
   });
   return {
     warnings: known.flatMap(warningsOf),
@@ -47,14 +47,23 @@ export function createDetector({ known, rules = TOKEN_RULES }: DetectorPolicy): 
 /** What a list of rules brings is the same for every policy. */
 const COMPILED = new WeakMap<readonly Rule[], Needles>();
 
-function compiled(rules: readonly Rule[]): Needles {
+function compiled(rules: readonly Rule[], keywords?: KeywordNeedles): Needles {
   const known = COMPILED.get(rules);
   if (known) return known;
-  const raw: RawNeedles = keywordNeedles(rules);
-  const made: Needles = { rules: new RuleSet(rules), raw, compact: separatedNeedles(rules) };
+  const made: Needles = {
+    rules: new RuleSet(rules),
+    raw: [keywords ?? KeywordNeedles.make(rules)],
+    compact: [separatedNeedles(rules)],
+  };
   COMPILED.set(rules, made);
   return made;
 }
+
+/** What the package's own rules bring, as a file has it that was written when the package was built: the first detector is there at once. */
+export const packedNeedles = (): Buffer => KeywordNeedles.pack(TOKEN_RULES);
+export const usePackedNeedles = (packed: Buffer): void => {
+  compiled(TOKEN_RULES, KeywordNeedles.unpack(packed, TOKEN_RULES));
+};
 
 let inbound: ByteScanner | undefined;
 
@@ -62,8 +71,8 @@ let inbound: ByteScanner | undefined;
 const inboundScanner = (): ByteScanner =>
   (inbound ??= new ByteScanner({
     rules: new RuleSet([]),
-    raw: { table: new GramTable(), needles: [] },
-    compact: phraseNeedles(INJECTION_PHRASES),
+    raw: [],
+    compact: [phraseNeedles(INJECTION_PHRASES)],
   }));
 
 function warningsOf({ name, value }: KnownValue): DetectorWarning[] {

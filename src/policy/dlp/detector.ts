@@ -129,7 +129,8 @@ export interface BodyOptions {
 export interface BodyScan {
   /** So far, in the order of their places. */
   readonly findings: readonly Finding[];
-  push(chunk: Uint8Array): Uint8Array;
+  /** What comes together is looked at together. */
+  push(...chunks: readonly Uint8Array[]): Uint8Array;
   /** Everything that is held back, when the other side waits for it (a body that never ends). A value that goes on after it is still found, but its start is gone. */
   flush(): Uint8Array;
   /** The rest. Nothing may be pushed afterwards. */

@@ -1,60 +1,71 @@
 /**
- * Finds which of thousands of needles may be at a place. Each needle is entered with a few of its grams (four characters in one integer). Two filters of bits answer
- * nearly every "no" (`scan-kernel.ts` asks them); what gets past them is looked up exactly.
+ * Finds which of thousands of needles may be at a place. Each needle is entered with a few of its grams (four characters in one integer). Filters answer nearly every
+ * "no" (`gram-filter.ts`, asked by `scan-kernel.ts`); what gets past them is looked up here, exactly. Numbers in a few arrays: an object for each would be most of a gate's memory.
  */
 export class GramTable {
-  /** Asked for every byte, so it fits into the fastest memory of a processor. */
-  readonly near: Uint8Array;
-  /** Asked where the first one says yes. */
-  readonly far: Uint8Array;
   #keys: Int32Array;
   /** Of the first entry of a gram, plus 1. */
   #heads: Int32Array;
   #mask: number;
   #used = 0;
-  readonly #entries: GramEntry[] = [];
+  /** For each entry: its needle, where in the needle the gram is, and the next entry of the same gram, plus 1. */
+  #entries: Int32Array;
+  #size = 0;
 
-  constructor(size = 1024, near = new Uint8Array(NEAR_BYTES), far = new Uint8Array(FAR_BYTES)) {
-    this.near = near;
-    this.far = far;
-    this.#keys = new Int32Array(size);
-    this.#heads = new Int32Array(size);
-    this.#mask = size - 1;
+  constructor(slots = 64) {
+    this.#keys = new Int32Array(slots);
+    this.#heads = new Int32Array(slots);
+    this.#mask = slots - 1;
+    this.#entries = new Int32Array(ENTRY * slots);
   }
 
   get size(): number {
-    return this.#entries.length;
+    return this.#size;
   }
 
   add(gram: number, needle: number, at: number): void {
     if (2 * (this.#used + 1) > this.#mask) this.#grow();
     const place = this.#place(gram);
-    const next = (this.#heads[place] ?? 0) - 1;
-    if (next === -1) this.#used++;
-    this.#entries.push({ needle, at, next });
+    const next = this.#heads[place] ?? 0;
+    if (next === 0) this.#used++;
     this.#keys[place] = gram;
-    this.#heads[place] = this.#entries.length;
-    mark(this.near, placeIn(Math.imul(gram, FIRST_FACTOR), NEAR_BYTES));
-    mark(this.far, placeIn(Math.imul(gram, SECOND_FACTOR), FAR_BYTES));
+    this.#enter(needle, at, next);
+    this.#heads[place] = this.#size;
   }
 
-  /** The first entry of a gram, or undefined. */
-  find(gram: number): GramEntry | undefined {
-    const head = this.#heads[this.#place(gram)] ?? 0;
-    return head === 0 ? undefined : this.#entries[head - 1];
+  /** The first entry of a gram, or -1. */
+  first(gram: number): number {
+    return (this.#heads[this.#place(gram)] ?? 0) - 1;
   }
 
-  next(entry: GramEntry): GramEntry | undefined {
-    return entry.next === -1 ? undefined : this.#entries[entry.next];
+  /** The next entry of the same gram, or -1. */
+  next(entry: number): number {
+    return (this.#entries[ENTRY * entry + 2] ?? 0) - 1;
   }
 
-  clone(): GramTable {
-    const copy = new GramTable(this.#keys.length, this.near.slice(), this.far.slice());
-    copy.#keys = this.#keys.slice();
-    copy.#heads = this.#heads.slice();
-    copy.#used = this.#used;
-    for (const entry of this.#entries) copy.#entries.push(entry);
-    return copy;
+  needleOf(entry: number): number {
+    return this.#entries[ENTRY * entry] ?? -1;
+  }
+
+  /** Where in the needle the gram is. */
+  placeOf(entry: number): number {
+    return this.#entries[ENTRY * entry + 1] ?? 0;
+  }
+
+  forEachGram(act: (gram: number) => void): void {
+    for (let place = 0; place <= this.#mask; place++) if (this.#heads[place] !== 0) act(this.#keys[place] ?? 0);
+  }
+
+  #enter(needle: number, at: number, next: number): void {
+    const from = ENTRY * this.#size++;
+    if (from + ENTRY > this.#entries.length) {
+      const longer = new Int32Array(2 * this.#entries.length);
+      longer.set(this.#entries);
+      this.#entries = longer;
+    }
+    this.#entries[from] = needle;
+    this.#entries[from + 1] = at;
+    this.#entries[from + 2] = next;
   }
 
   #place(gram: number): number {
@@ -68,35 +79,16 @@ export class GramTable {
     this.#keys = new Int32Array(2 * keys.length);
     this.#heads = new Int32Array(2 * keys.length);
     this.#mask = 2 * keys.length - 1;
-    for (const [at, key] of keys.entries()) {
-      if (heads[at] === 0) continue;
-      const place = this.#place(key);
-      this.#keys[place] = key;
-      this.#heads[place] = heads[at] ?? 0;
+    for (let at = 0; at < keys.length; at++) {
+      const head = heads[at] ?? 0;
+      if (head === 0) continue;
+      const place = this.#place(keys[at] ?? 0);
+      this.#keys[place] = keys[at] ?? 0;
+      this.#heads[place] = head;
     }
   }
 }
 
-export interface GramEntry {
-  readonly needle: number;
-  /** Where in the needle the gram is. */
-  readonly at: number;
-  readonly next: number;
-}
+const ENTRY = 3;
 
 export const GRAM_LENGTH = 4;
-/** Of filters. Four more than a power of two: the kernel reads four bytes wherever a hash says, and one bit of these. */
-export const NEAR_BYTES = 2 ** 15 + 4;
-export const FAR_BYTES = 2 ** 18 + 4;
-export const FIRST_FACTOR = 0x9e3779b1 | 0;
-export const SECOND_FACTOR = 0x85ebca77 | 0;
-
-/** Which bit of a filter a hash stands for: the upper bits say where, the next five which. */
-export function placeIn(hash: number, bytes: number): number {
-  const bits = Math.floor(Math.log2(bytes));
-  return 8 * (hash >>> (32 - bits)) + ((hash >>> (27 - bits)) & 31);
-}
-
-function mark(filter: Uint8Array, bit: number): void {
-  filter[bit >> 3] = (filter[bit >> 3] ?? 0) | (1 << (bit & 7));
-}

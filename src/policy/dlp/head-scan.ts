@@ -10,25 +10,32 @@ interface Part {
 /** A head as one text, so that it is scanned in one go, and which place an offset is in. */
 export class HeadText {
   readonly bytes: Buffer;
-  readonly #parts: Part[] = [];
+  readonly #head: RequestHead;
 
-  constructor({ host, path, query, headers }: RequestHead) {
-    let text = "";
-    const add = (place: string, value: string) => {
-      this.#parts.push({ place, start: text.length });
-      text += `${value}\n`;
-    };
-    add("host", host);
-    add("path", path);
-    if (query !== "") add("query", query);
-    for (const [name, value] of headers) add(`header:${name.toLowerCase()}`, `${name}: ${value}`);
+  constructor(head: RequestHead) {
+    this.#head = head;
     // A byte for each character, so that offsets count both. Bytes above 0x7f come as such from HTTP; what else there is has no place in a head.
+    let text = `${head.host}\n${head.path}\n${head.query}\n`;
+    for (const [name, value] of head.headers) text += `${name}: ${value}\n`;
     this.bytes = Buffer.from(text, "latin1");
   }
 
+  /** Worked out when something is found. */
   placeOf(offset: number): Part {
-    const part = this.#parts.findLast(({ start }) => start <= offset);
-    return part ?? { place: "host", start: 0 };
+    const { host, path, query, headers } = this.#head;
+    let place = "host";
+    let start = 0;
+    let end = host.length + 1;
+    const step = (next: string, length: number) => {
+      if (end > offset) return;
+      place = next;
+      start = end;
+      end += length + 1;
+    };
+    step("path", path.length);
+    step("query", query.length);
+    for (const [name, value] of headers) step(`header:${name.toLowerCase()}`, name.length + 2 + value.length);
+    return { place, start };
   }
 }
 

@@ -45,20 +45,22 @@ interface Region {
 /** Keywords that were seen in a layer. Those of one rule that are near each other are looked at together, so that a text full of keywords costs no more than its length. */
 export class RuleHits {
   readonly #rules: RuleSet;
-  readonly #regions = new Map<number, Region[]>();
+  /** By a rule. Most layers have none. */
+  #regions: Map<number, Region[]> | undefined;
 
   constructor(rules: RuleSet) {
     this.#rules = rules;
   }
 
   add(rules: readonly number[], at: number, length: number): void {
+    const all = (this.#regions ??= new Map<number, Region[]>());
     for (const index of rules) {
       const rule = this.#rules.rules[index];
       // One more, for a pattern that wants a border.
       const start = Math.max(0, at - (rule?.before ?? 0) - 2);
       const end = at + length + (rule?.ahead ?? AHEAD);
-      const regions = this.#regions.get(index);
-      if (regions === undefined) this.#regions.set(index, [{ start, end }]);
+      const regions = all.get(index);
+      if (regions === undefined) all.set(index, [{ start, end }]);
       else {
         const last = regions.at(-1);
         if (last && start <= last.end) last.end = end;
@@ -68,7 +70,7 @@ export class RuleHits {
   }
 
   run(layer: Layer, report: (match: Match) => void): void {
-    for (const [index, regions] of this.#regions) {
+    for (const [index, regions] of this.#regions ?? []) {
       for (const region of regions) {
         const part = layer.bytes.subarray(region.start, region.end);
         const text = Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString("latin1");

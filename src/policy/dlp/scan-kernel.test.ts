@@ -58,7 +58,7 @@ describe("the kernel", () => {
     for (const gram of compactGrams) compact.add(gram, 0, 0);
 
     const cuts = [1, 2, 3, 17, next(9000), 16_384, 16_385, 33_000].toSorted((one, other) => one - other);
-    const found = told(new ScanKernel(raw, compact), text, cuts);
+    const found = told(new ScanKernel([raw], [compact]), text, cuts);
 
     for (let last = 3; last < text.length; last++)
       if (rawGrams.has(gramAt(text, last))) expect(found.raw, `raw at ${last - 3}`).toContain(last - 3);
@@ -76,10 +76,10 @@ describe("the kernel", () => {
     raw.add(Buffer.from("aaaa").readInt32LE(), 0, 0);
     compact.add(Buffer.from("aaaa").readInt32LE(), 0, 0);
     const text = Buffer.alloc(30_000, "a");
-    const found = told(new ScanKernel(raw, compact), text, []);
+    const found = told(new ScanKernel([raw], [compact]), text, []);
     expect(found.raw.size).toBe(text.length - 3);
     expect(found.compact.size).toBe(text.length - 3);
-    const escapes = told(new ScanKernel(new GramTable(), new GramTable()), Buffer.alloc(30_000, "%41"), []).escapes;
+    const escapes = told(new ScanKernel([], []), Buffer.alloc(30_000, "%41"), []).escapes;
     expect(escapes.size).toBe(10_000);
   });
 });

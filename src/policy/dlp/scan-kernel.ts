@@ -1,5 +1,6 @@
 import { BACKSLASH, BREAK_LETTER, CLASS_OF } from "./compact-text.ts";
-import { FAR_BYTES, FIRST_FACTOR, GRAM_LENGTH, type GramTable, NEAR_BYTES, SECOND_FACTOR } from "./gram-table.ts";
+import { FAR_BYTES, FIRST_FACTOR, NEAR_BYTES, SECOND_FACTOR, fillFilters } from "./gram-filter.ts";
+import { GRAM_LENGTH, type GramTable } from "./gram-table.ts";
 import { MAY_ESCAPE } from "./unescape.ts";
 import {
   type Code,
@@ -35,9 +36,9 @@ export interface KernelVisitor {
   /** A gram of the raw table may begin here. */
   raw(gram: number, start: number): void;
   /** A gram of the compact table may end here. */
-  compact(gram: number, end: number): void;
-  /** An escape may begin here. */
-  escape(at: number): void;
+  compact?(gram: number, end: number): void;
+  /** An escape may begin here; without it nobody looks for escapes. */
+  escape?(at: number): void;
 }
 
 const PAGE = 65_536;
@@ -60,6 +61,7 @@ const COMPACT_NEAR = RAW_FAR + FAR_BYTES;
 const COMPACT_FAR = COMPACT_NEAR + NEAR_BYTES;
 const COUNTS = COMPACT_FAR + FAR_BYTES; // for each vector of text: how many characters of compact text are before it
 const OUT = COUNTS + (BLOCK / LANES) * PLACE_BYTES;
+const FIRST_OUT = OUT + PLACE_BYTES; // before it is where the last one ends
 const TEXT = OUT + OUT_BYTES + LANES;
 const COMPACT = TEXT + BLOCK + 3 * LANES; // zeros after the text, and the end of the compact text before
 const PAGES = Math.ceil((COMPACT + BLOCK + 2 * LANES) / PAGE);
@@ -224,7 +226,7 @@ export class ScanKernel {
   readonly #memory: Uint8Array;
   readonly #numbers: Int32Array;
 
-  constructor(raw: GramTable, compact: GramTable) {
+  constructor(raw: readonly GramTable[], compact: readonly GramTable[]) {
     this.#exports = new Instance(compile()).exports as Exports;
     const { buffer } = this.#exports.memory;
     this.#memory = new Uint8Array(buffer);
@@ -242,10 +244,13 @@ export class ScanKernel {
         PICKS + 2048 + 8 * bits,
       );
     }
-    this.#memory.set(raw.near, RAW_NEAR);
-    this.#memory.set(raw.far, RAW_FAR);
-    this.#memory.set(compact.near, COMPACT_NEAR);
-    this.#memory.set(compact.far, COMPACT_FAR);
+    for (const table of raw) fillFilters(table, this.#part(RAW_NEAR, NEAR_BYTES), this.#part(RAW_FAR, FAR_BYTES));
+    for (const table of compact)
+      fillFilters(table, this.#part(COMPACT_NEAR, NEAR_BYTES), this.#part(COMPACT_FAR, FAR_BYTES));
+  }
+
+  #part(from: number, bytes: number): Uint8Array {
+    return this.#memory.subarray(from, from + bytes);
   }
 
   /** Through the bytes from `from` to `to`. `before` are the last characters of compact text before them; without it only the raw table is looked at. */
@@ -254,11 +259,12 @@ export class ScanKernel {
     for (let at = from; at < to; at += BLOCK) {
       const end = Math.min(to, at + BLOCK);
       this.#place(bytes, at, end);
-      this.#look("lookRaw", end - at, (place) => visitor.raw(this.#gram(TEXT + place), at + place - BEFORE));
-      if (before !== undefined) this.#compact(end - at, (gram, place) => visitor.compact(gram, at + place));
+      this.#lookRaw(at, end - at, visitor);
+      if (before !== undefined) this.#lookCompact(at, end - at, visitor);
+      if (!visitor.escape) continue;
       // What follows the last byte says whether an escape begins there.
       this.#memory[TEXT + end - at] = bytes[end] ?? 0;
-      this.#look("escapes", end - at, (place) => visitor.escape(at + place));
+      this.#lookEscapes(at, end - at, visitor);
     }
   }
 
@@ -270,18 +276,39 @@ export class ScanKernel {
     this.#memory.fill(0, TEXT + to - from, TEXT + to - from + 2 * LANES);
   }
 
-  #compact(size: number, tell: (gram: number, place: number) => void): void {
+  #lookRaw(base: number, size: number, visitor: KernelVisitor): void {
+    for (let at = 0; at < size;) {
+      at = this.#exports.lookRaw(at, size, FIRST_OUT);
+      for (let index = FIRST_OUT >> 2; index < this.#lastOut(); index++) {
+        const place = this.#numbers[index] ?? 0;
+        visitor.raw(this.#gram(TEXT + place), base + place - BEFORE);
+      }
+    }
+  }
+
+  #lookCompact(base: number, size: number, visitor: KernelVisitor): void {
     const count = this.#exports.compact(0, size);
-    this.#look("lookCompact", count, (index) => tell(this.#gram(COMPACT + index), this.#placeOf(index, size)));
+    for (let at = 0; at < count;) {
+      at = this.#exports.lookCompact(at, count, FIRST_OUT);
+      for (let index = FIRST_OUT >> 2; index < this.#lastOut(); index++) {
+        const place = this.#numbers[index] ?? 0;
+        visitor.compact?.(this.#gram(COMPACT + place), base + this.#placeOf(place, size));
+      }
+    }
     this.#memory.copyWithin(COMPACT - BEFORE, COMPACT + count - BEFORE, COMPACT + count);
   }
 
-  #look(name: "lookRaw" | "lookCompact" | "escapes", end: number, tell: (place: number) => void): void {
-    for (let at = 0; at < end;) {
-      at = this.#exports[name](at, end, OUT + PLACE_BYTES);
-      const last = (this.#numbers[OUT >> 2] ?? 0) >> 2;
-      for (let index = (OUT >> 2) + 1; index < last; index++) tell(this.#numbers[index] ?? 0);
+  #lookEscapes(base: number, size: number, visitor: KernelVisitor): void {
+    for (let at = 0; at < size;) {
+      at = this.#exports.escapes(at, size, FIRST_OUT);
+      for (let index = FIRST_OUT >> 2; index < this.#lastOut(); index++)
+        visitor.escape?.(base + (this.#numbers[index] ?? 0));
     }
+  }
+
+  /** Behind the last place that a call has told. */
+  #lastOut(): number {
+    return (this.#numbers[OUT >> 2] ?? 0) >> 2;
   }
 
   /** The four bytes that end at an address. */

@@ -19,14 +19,14 @@ export class TailMemory implements ScanMemory {
     this.#tails.delete(place);
     // A program that says the same each time cuts nothing up.
     const isSame = tail !== undefined && tail.length >= bytes.length && tail.subarray(-bytes.length).equals(bytes);
-    const start = Buffer.from(bytes.subarray(0, TAIL_BYTES));
-    const text = tail === undefined ? undefined : Buffer.concat([tail, start]);
+    const text = isSame || tail === undefined ? undefined : Buffer.concat([tail, bytes.subarray(0, TAIL_BYTES)]);
     const isEnough = isSame || tail === undefined || bytes.length >= TAIL_BYTES;
-    const next = isEnough ? bytes.subarray(-TAIL_BYTES) : Buffer.concat([tail, bytes]).subarray(-TAIL_BYTES);
-    this.#tails.set(place, Buffer.from(next));
+    // A copy in any case: the bytes are somebody else's.
+    const next = Buffer.concat(isEnough ? [bytes.subarray(-TAIL_BYTES)] : [tail, bytes]);
+    this.#tails.set(place, next.length > TAIL_BYTES ? Buffer.from(next.subarray(-TAIL_BYTES)) : next);
     const [oldest] = this.#tails.keys();
     if (this.#tails.size > MAX_PLACES && oldest !== undefined) this.#tails.delete(oldest);
-    return isSame || tail === undefined || text === undefined ? undefined : { text, border: tail.length };
+    return tail === undefined || text === undefined ? undefined : { text, border: tail.length };
   }
 
   forget(place: string): void {

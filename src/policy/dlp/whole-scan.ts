@@ -12,14 +12,14 @@ export interface Found {
 
 /** Everything in some bytes that are all there, in the order of their places. */
 export function scanWhole(scanner: ByteScanner, policy: ScanPolicy, place: string, bytes: Uint8Array): Found[] {
-  const found = new Map<string, Found>();
+  let found: Map<string, Found> | undefined;
   scanner.scan(bytes, 0, bytes.length, (match) => {
     if (!policy.wants(match, bytes)) return;
     const finding = policy.toFinding(match, place, 0);
     const key = keyOf(finding);
-    if (isBetter(finding, found.get(key)?.finding)) found.set(key, { finding, match });
+    if (isBetter(finding, found?.get(key)?.finding)) (found ??= new Map<string, Found>()).set(key, { finding, match });
   });
-  return [...found.values()].sort((one, other) => one.finding.offset - other.finding.offset);
+  return found === undefined ? [] : [...found.values()].sort((one, other) => one.finding.offset - other.finding.offset);
 }
 
 /** The same bytes when there is nothing to overwrite, otherwise a copy. */

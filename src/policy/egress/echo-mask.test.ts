@@ -28,6 +28,27 @@ it("G-40 overwrites a credential in every form that a server gives it, and keeps
   }
 });
 
+it("G-40 overwrites one with signs in it, as JSON, a URL or a page has them, whatever is around it", () => {
+  const value = `real"token/with+signs&<${"x7Qz".repeat(4)}`;
+  const mask = new EchoMask([value]);
+  const forms = [
+    value,
+    JSON.stringify(value).slice(1, -1),
+    encodeURIComponent(value),
+    value.replaceAll(/[&<"]/g, (one) => `&#${one.charCodeAt(0)};`),
+  ];
+  fc.assert(
+    fc.property(fc.constantFrom(...forms), fc.string(), fc.nat(100_000), (form, around, length) => {
+      const text = Buffer.from(`${"-".repeat(length)}${around}${form}${around}`);
+      const shown = through(mask, [text.subarray(0, length), text.subarray(length)]);
+      expect(shown).not.toContain(form);
+      expect(shown).toHaveLength(text.length);
+      expect(mask.texts([around, form, around])).toEqual([around, "*".repeat(form.length), around]);
+    }),
+    { numRuns: 50 },
+  );
+});
+
 it("G-40 finds it wherever the answer is cut", () => {
   const mask = new EchoMask([TOKEN, "tok-tok-tok"]);
   const whole = Buffer.from(`xtok-tok-${TOKEN}tok-tok-tok-tok${TOKEN.slice(0, 10)}`);

@@ -1,3 +1,8 @@
+import { GramTable } from "../dlp/gram-table.ts";
+import { NeedleTexts } from "../dlp/needle-texts.ts";
+import { gramOf, rarestGram } from "../dlp/raw-needles.ts";
+import { ScanKernel } from "../dlp/scan-kernel.ts";
+
 const MASK = 0x2a; // *
 /** A shorter form would be found everywhere. */
 const MIN_FORM_BYTES = 6;
@@ -13,11 +18,16 @@ export interface MaskingStream {
 
 /**
  * Overwrites credentials in what comes back from where they were sent, in the forms that servers give them. What is overwritten stays as long as it was, so that
- * lengths and frames stay right.
+ * lengths and frames stay right. All forms are looked for at once: an answer is gone through once.
  */
 export class EchoMask {
   readonly #needles: readonly Buffer[];
   readonly #longest: number;
+  /** By a byte: whether a form begins with it. */
+  readonly #begins = new Uint8Array(256);
+  readonly #texts = new NeedleTexts();
+  readonly #table = new GramTable();
+  readonly #kernel: ScanKernel | undefined;
 
   constructor(values: readonly string[]) {
     const forms = new Set(values.flatMap(formsOf));
@@ -25,6 +35,12 @@ export class EchoMask {
       .map((form) => Buffer.from(form, "latin1"))
       .filter(({ length }) => length >= MIN_FORM_BYTES);
     this.#longest = this.#needles.reduce((most, { length }) => Math.max(most, length), 0);
+    for (const needle of this.#needles) {
+      this.#begins[needle[0] ?? 0] = 1;
+      const at = rarestGram(needle);
+      this.#table.add(gramOf(needle, at), this.#texts.add(needle), at);
+    }
+    if (!this.isEmpty) this.#kernel = new ScanKernel([this.#table], []);
   }
 
   get isEmpty(): boolean {
@@ -32,9 +48,17 @@ export class EchoMask {
   }
 
   text(text: string): string {
-    if (this.isEmpty) return text;
+    if (text.length < MIN_FORM_BYTES) return text;
     const bytes = Buffer.from(text, "latin1");
-    return this.#overwrite(bytes) ? bytes.toString("latin1") : text;
+    const masked = this.#masked(bytes);
+    return masked === bytes ? text : masked.toString("latin1");
+  }
+
+  /** Each of them alone. */
+  texts(texts: readonly string[]): string[] {
+    // Nearly always there is nothing in all of them together.
+    const all = Buffer.from(texts.join("\n"), "latin1");
+    return this.#masked(all) === all ? [...texts] : texts.map((text) => this.text(text));
   }
 
   stream(): MaskingStream {
@@ -44,27 +68,30 @@ export class EchoMask {
     );
   }
 
+  /** The same bytes where there is nothing to overwrite. */
   #masked(bytes: Buffer): Buffer {
-    if (!this.#needles.some((needle) => bytes.includes(needle))) return bytes;
-    const copy = Buffer.from(bytes);
-    this.#overwrite(copy);
-    return copy;
-  }
-
-  #overwrite(bytes: Buffer): boolean {
     // All are found before any is overwritten: they overlap.
     const found: [number, number][] = [];
-    for (const needle of this.#needles)
-      for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1))
-        found.push([at, at + needle.length]);
-    for (const [start, end] of found) bytes.fill(MASK, start, end);
-    return found.length > 0;
+    this.#kernel?.scan(bytes, 0, bytes.length, undefined, {
+      raw: (gram, start) => {
+        for (let entry = this.#table.first(gram); entry >= 0; entry = this.#table.next(entry)) {
+          const needle = this.#table.needleOf(entry);
+          const at = start - this.#table.placeOf(entry);
+          if (this.#texts.isAt(needle, bytes, at)) found.push([at, at + this.#texts.get(needle).length]);
+        }
+      },
+    });
+    if (found.length === 0) return bytes;
+    const copy = Buffer.from(bytes);
+    for (const [start, end] of found) copy.fill(MASK, start, end);
+    return copy;
   }
 
   /** How many bytes at the end may be the beginning of a value that goes on. */
   #open(bytes: Buffer): number {
     for (let length = Math.min(this.#longest - 1, bytes.length); length > 0; length--) {
-      const first = bytes[bytes.length - length];
+      const first = bytes[bytes.length - length] ?? 0;
+      if (this.#begins[first] === 0) continue;
       for (const needle of this.#needles)
         if (needle[0] === first && needle.length > length && bytes.subarray(-length).equals(needle.subarray(0, length)))
           return length;
@@ -93,7 +120,7 @@ class Masking implements MaskingStream {
     const masked = this.#masked(bytes);
     const safe = masked.length - this.#open(masked);
     this.#shown = safe < before ? Buffer.from(masked.subarray(safe, before)) : EMPTY;
-    this.#held = Buffer.from(masked.subarray(Math.max(safe, before)));
+    this.#held = safe === masked.length ? EMPTY : Buffer.from(masked.subarray(Math.max(safe, before)));
     return safe <= before ? EMPTY : masked.subarray(before, safe);
   }
 
@@ -124,6 +151,7 @@ function formsOf(value: string): string[] {
     encodeURIComponent(value),
     Buffer.from(json).toString("latin1"),
     json.replaceAll("/", "\\/"),
+    value.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`),
   ];
   // In base64 a text looks different at each of three offsets; what depends on its neighbours is left out.
   for (const before of [0, 1, 2]) {

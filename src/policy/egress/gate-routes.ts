@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { DEFAULT_PORTS, type OnMatch, type Route, type RouteAuth } from "../../model/egress.ts";
+import { DEFAULT_PORTS } from "../../model/default-ports.ts";
+import type { OnMatch, Route, RouteAuth } from "../../model/egress.ts";
 import type { GateCredential, GateRoute, GuardedValue } from "../../model/egress-order.ts";
 
 /** A token as far as it is known, or why it is not. */

@@ -1,4 +1,5 @@
-import { DEFAULT_PORTS, type Egress, type PathRule, type Route, type RouteMatch } from "../../model/egress.ts";
+import { DEFAULT_PORTS } from "../../model/default-ports.ts";
+import type { Egress, PathRule, Route, RouteMatch } from "../../model/egress.ts";
 import type { SeenHost } from "../../model/egress-seen.ts";
 import { RouteTable } from "./route-table.ts";
 

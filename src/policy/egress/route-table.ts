@@ -1,5 +1,6 @@
 import { RE2JS } from "re2js";
-import { DEFAULT_PORTS, type PathRule, type RouteMatch } from "../../model/egress.ts";
+import { DEFAULT_PORTS } from "../../model/default-ports.ts";
+import type { PathRule, RouteMatch } from "../../model/egress.ts";
 import { coversHost } from "./host-match.ts";
 import type { RequestTarget } from "./request-target.ts";
 
