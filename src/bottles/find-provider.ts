@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { errnoOf, messageOf } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
@@ -26,22 +27,43 @@ export async function findProvider(home: string, name: string): Promise<Provider
   return checked(name, file, await load(file, stamp));
 }
 
+/** A plugin has nothing to wait for. */
+const LOAD_MS = 5000;
+
 /** A file that has changed is another module. */
 async function load(file: string, stamp: string): Promise<unknown> {
+  const late = new AbortController();
   try {
-    const module = (await import(`${pathToFileURL(file).href}?${stamp}`)) as { readonly default?: unknown };
+    const loading = import(`${pathToFileURL(file).href}?${stamp}`) as Promise<{ readonly default?: unknown }>;
+    const module = await Promise.race([loading, tooLate(late.signal)]);
     return module.default;
   } catch (error) {
     throw failure("MANIFEST_INVALID", `Cannot load "${file}": ${messageOf(error)}`, { cause: error });
+  } finally {
+    late.abort();
   }
 }
 
+async function tooLate(signal: AbortSignal): Promise<never> {
+  await setTimeout(LOAD_MS, undefined, { signal });
+  throw new Error(`it is not loaded after ${LOAD_MS / 1000} seconds`);
+}
+
 function checked(name: string, file: string, value: unknown): Provider {
-  const problem = problemOf(name, value);
+  const problem = look(() => problemOf(name, value));
   if (problem === undefined) return value as Provider;
   throw failure("MANIFEST_INVALID", `Cannot use "${file}": ${problem}`, {
     hint: "See docs/providers.md for what it exports",
   });
+}
+
+/** Also what a member throws that is no plain value. */
+function look(ask: () => string | undefined): string | undefined {
+  try {
+    return ask();
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 function problemOf(name: string, value: unknown): string | undefined {

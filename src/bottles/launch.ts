@@ -1,13 +1,17 @@
 import { messageOf } from "../base/errors.ts";
+import { layeredName } from "../contracts/environment.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import type { BottlePlan } from "../model/bottle-plan.ts";
 import type { AgentSession, RunMetadata } from "../model/run.ts";
 import { resolveEnv } from "../policy/bottles/env-plan.ts";
+import { requireToken } from "../policy/bottles/provider-answers.ts";
 import type { RunEgress } from "../workspaces/egress.ts";
 import type { LiveWorkspace } from "../workspaces/live-workspace.ts";
 import type { CallContext } from "../workspaces/verb.ts";
+import { chooseProgram, commandIn } from "./agent-program.ts";
 import { startAgent } from "./agent-session.ts";
 import { type CommittedRun, putHome } from "./commit-run.ts";
+import { findProvider } from "./find-provider.ts";
 import { provision } from "./provision.ts";
 import { runEgress } from "./run-egress.ts";
 import { runGit, signingPublicKey } from "./run-git.ts";
@@ -19,6 +23,7 @@ export interface LaunchInput {
   readonly variables?: Readonly<Record<string, string>> | undefined;
   readonly answers?: Readonly<Record<string, string>> | undefined;
   readonly skills_path?: string | undefined;
+  readonly search_path?: string | undefined;
   readonly terminal?: { readonly cols: number; readonly rows: number } | undefined;
 }
 
@@ -29,6 +34,8 @@ const SHORTEST_SECRET_BYTES = 4;
 export interface Launch {
   readonly plan: BottlePlan;
   readonly skills: readonly Skill[];
+  /** Where to look for the agent's program on this host. */
+  readonly searchPath: string | undefined;
   readonly egress: RunEgress;
   /** Of the key that the host signs with; null for none. */
   readonly signingKey: string | null;
@@ -41,8 +48,11 @@ export interface Launch {
   readonly from?: CommittedRun | undefined;
 }
 
-export async function prepareLaunch(plan: BottlePlan, input: LaunchInput): Promise<Launch> {
+export async function prepareLaunch(home: string, plan: BottlePlan, input: LaunchInput): Promise<Launch> {
   const { variables = {}, answers = {} } = input;
+  const { provider, choice } = plan.agent_provision;
+  const token = choice.auth_token === null ? undefined : variables[choice.auth_token];
+  if (token !== undefined) requireToken(await findProvider(home, provider), choice, token);
   const { values, secret_names } = resolveEnv(plan.env, { variables, answers });
   const isSecret = (name: string) =>
     secret_names.includes(name) && Buffer.byteLength(values[name] ?? "") >= SHORTEST_SECRET_BYTES;
@@ -51,6 +61,7 @@ export async function prepareLaunch(plan: BottlePlan, input: LaunchInput): Promi
   return {
     plan,
     skills: await findSkills(plan.agent.skills, input.skills_path),
+    searchPath: input.search_path,
     egress: runEgress(plan, variables, await runGit(plan, variables)),
     signingKey: plan.git_gate_plan.signing_key === null ? null : signingPublicKey(plan.git_gate_plan.signing_key),
     secrets,
@@ -69,10 +80,14 @@ export const runIdentityOf = ({ idempotencyKey: key }: Pick<StoredWorkspace, "id
 export async function makeWorkspace(
   { deps, workspaces }: RunParts,
   { identity, workspace_id: workspaceId }: RunMetadata,
-  { plan, secrets, egress, from }: Launch,
+  { plan, secrets, egress, from, searchPath }: Launch,
   { signal, progress }: CallContext,
 ): Promise<void> {
-  const { environment, backend, limits, spec } = plan;
+  const { backend, limits, spec } = plan;
+  const program = chooseProgram(plan, searchPath);
+  const environment = program
+    ? await deps.environments.addProgram(plan.environment, program, { signal, progress })
+    : plan.environment;
   deps.events.identify(workspaceId, identity);
   const create = () =>
     workspaces.create(
@@ -91,6 +106,19 @@ export async function makeWorkspace(
   await (from ? workspaces.turns.take(from.stored.workspaceId, create) : create());
 }
 
+/** Has the program again for a workspace that was made with it: what is in the cache may go at any time. */
+export async function keepProgram(
+  { deps }: RunParts,
+  { workspace_id: workspaceId }: RunMetadata,
+  { plan, searchPath }: Launch,
+  { signal, progress }: CallContext,
+): Promise<void> {
+  const stored = deps.store.findWorkspace(workspaceId);
+  if (!stored || !layeredName(stored.environment) || (await deps.environments.isBuilt(stored.environment))) return;
+  const program = chooseProgram(plan, searchPath);
+  if (program) await deps.environments.addProgram(plan.environment, program, { signal, progress });
+}
+
 /** Puts everything where the agent finds it, and starts it. */
 export async function beginAgent(
   { deps, shells }: RunParts,
@@ -103,7 +131,7 @@ export async function beginAgent(
   await provision(live, launch, signal);
   signal.throwIfAborted();
   return await startAgent(deps, shells, live, {
-    argv: plan.agent_provision.argv,
+    argv: commandIn(deps.store.findWorkspace(live.workspaceId)?.environment ?? "", plan.agent_provision),
     env,
     secrets: live.secrets.environment(Object.fromEntries(secrets.map(({ name }) => [name, name]))),
     cwd: plan.agent_provision.guest_cwd,

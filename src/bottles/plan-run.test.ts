@@ -117,7 +117,7 @@ describe("planRun()", () => {
 describe("a provider of the user's own", () => {
   const PLUGIN = `export default {
     name: "mine", summary: "mine", skills_folder: ".mine/skills", error_shape: null, shown_env: ["MINE_SHOWN"],
-    check: () => undefined, program: () => ({ command: "mine", packages: {}, version: null, interpreter: null }),
+    check: () => undefined, program: () => ({ command: "mine", packages: {}, interpreter: null }),
     credentials: () => [], routes: () => [{ host: "Mine.Example.com" }], files: () => [],
     env: () => ({ MINE_SHOWN: "1", MINE_HIDDEN: "1" }), argv: () => ["mine", "VERSION"],
   };`;
@@ -145,10 +145,55 @@ describe("a provider of the user's own", () => {
     [PLUGIN.replace('name: "mine"', 'name: "other"'), 'its name is "other"'],
     [PLUGIN.replace("files: () => [],", ""), '"files" must be a function'],
     [PLUGIN.replace(".mine/skills", "../../etc"), "below the home"],
+    [`throw new Error("boom");\n${PLUGIN}`, "boom"],
+    [PLUGIN.replace('summary: "mine"', 'get summary() { throw new Error("boom"); }'), "boom"],
+    [`await new Promise(() => {});\n${PLUGIN}`, "not loaded after 5 seconds"],
   ])("is refused with its file when it is %j", async (text, message) => {
     write(text);
     await expect(planRun(deps(), given())).rejects.toThrow(message);
     await expect(planRun(deps(), given())).rejects.toThrow("mine.mjs");
+  });
+});
+
+describe("what a provider of the user's own gives", () => {
+  const digest = `sha512-${"A".repeat(86)}==`;
+  const program = (packaged: object, more: object = {}) => ({
+    program: { command: "mine", packages: { x64: packaged, arm64: packaged }, interpreter: null, ...more },
+  });
+  const good = { name: "@scope/mine", version: "1.2.3", integrity: digest, file: "bin/mine" };
+  const plan = async (parts: object) => {
+    mkdirSync(join(home, "providers"), { recursive: true });
+    const members = Object.entries(parts).map(([key, value]) => `${key}: () => (${JSON.stringify(value)})`);
+    const text = `export default { name: "mine", summary: "mine", skills_folder: ".mine", error_shape: null, check: () => undefined,
+      program: () => ({ command: "mine", packages: {}, interpreter: null }), credentials: () => [], routes: () => [], env: () => ({}), files: () => [],
+      argv: () => ["mine"], ${members.join(", ")} };`;
+    writeFileSync(join(home, "providers/mine.mjs"), text);
+    const given = request({ dev: { agent_provider: { template: "mine" } } }, { demo: { bottle: "dev" } });
+    return (await planRun(deps(), given)).agent_provision;
+  };
+
+  it("may have its program in a package, with a digest of it", async () => {
+    const { program: planned } = await plan(program(good, { places: ["~/bin/mine"], install: "make mine" }));
+    expect(planned.packages.x64).toEqual(good);
+  });
+
+  it.each([
+    [program({ ...good, integrity: "sha1-x" }), "no digest"],
+    [program({ ...good, name: "--registry=x" }), "no name of a package"],
+    [program({ ...good, version: "latest || 1" }), "a word of letters"],
+    [program({ ...good, file: "../../bin/sh" }), "inside of its package"],
+    [program({ ...good, file: "/bin/sh" }), "inside of its package"],
+    [program(good, { command: "../mine" }), "a word of letters"],
+    [program(good, { places: ["relative/mine"] }), "an absolute path"],
+    [program(good, { interpreter: "node" }), "interpreter"],
+    [{ argv: "mine" }, "argv"],
+    [{ argv: [] }, "argv"],
+    [{ files: [{ path: "/home/agent/../../etc/x", text: "", mode: 0o600 }] }, "files"],
+    [{ env: { "A=B": "x" } }, "no name of a variable"],
+    [{ routes: [{ host: "127.0.0.1" }] }, "addresses are no hosts"],
+  ])("G-63: is refused where it is %j", async (parts, message) => {
+    await expect(plan(parts)).rejects.toThrow(message);
+    await expect(plan(parts)).rejects.toMatchObject({ code: "MANIFEST_INVALID" });
   });
 });
 

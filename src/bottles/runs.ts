@@ -17,7 +17,7 @@ import { commitState, findCommit, forgetOtherCommits } from "./commit-run.ts";
 import { planAgain } from "./plan-again.ts";
 import { activeHint, presentRun, stillRunning } from "./present-run.ts";
 import { planRun } from "./plan-run.ts";
-import { beginAgent, makeWorkspace, prepareLaunch, undoLaunch } from "./launch.ts";
+import { beginAgent, keepProgram, makeWorkspace, prepareLaunch, undoLaunch } from "./launch.ts";
 import type { RunParts } from "./run-parts.ts";
 
 /**
@@ -58,7 +58,7 @@ export class Runs {
     const { states, deps } = this.#parts;
     const plan = await planRun(deps, input);
     const from = input.from === undefined ? undefined : findCommit(this.#parts, input.from);
-    const launch = { ...(await prepareLaunch(plan, input)), from };
+    const launch = { ...(await prepareLaunch(deps.home, plan, input)), from };
     context.signal.throwIfAborted();
     const identity = states.claim(plan.agent.name);
     const metadata: RunMetadata = {
@@ -101,12 +101,13 @@ export class Runs {
     const { identity } = input;
     const metadata = this.resumable(identity);
     const plan = await planAgain(deps, metadata, input);
-    const launch = await prepareLaunch(plan, input);
+    const launch = await prepareLaunch(deps.home, plan, input);
     return await this.#exclusively(identity, async () => {
       const { workspace_id: id } = metadata;
       const going = { ...metadata, session: null, ended_at: null, exit_code: null, resumed_at: deps.clock.now() };
       await states.write(going);
       try {
+        await keepProgram(this.#parts, metadata, launch, context);
         await workspaces.renew(id, { secrets: launch.secrets, egress: launch.egress }, context);
         const live = await this.#liveOf(id);
         const session = await beginAgent(this.#parts, live, launch, context);

@@ -373,6 +373,7 @@ describe("results", () => {
       cache: "/c",
       backends: [backend],
       environments: [],
+      agents: [],
     };
     const { code, stdout } = await call(["doctor"], { client: { doctor: () => Promise.resolve(health) } });
     expect(code).toBe(1);

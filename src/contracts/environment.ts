@@ -1,6 +1,7 @@
 import type { ClocheError } from "../base/errors.ts";
 import type { Environment, EnvironmentDetail, KeptItem, RemovedItem } from "../model/environment.ts";
 import type { ReportProgress } from "../model/progress.ts";
+import type { ProgramPackage } from "../model/provider.ts";
 
 /**
  * A root file system, ready on this host's disk. `root` holds the folders that a wall mounts on (`/workspace /proc /dev /tmp /run
@@ -19,6 +20,40 @@ export interface Rootfs {
   readonly machineFile?: string | undefined;
 }
 
+/** Files that are a program: of this host, where `path` is a folder or the one file, or of a package. */
+export type ProgramFiles =
+  | { readonly path: string; /** The program, in the folder. */ readonly file: string }
+  | { readonly package: ProgramPackage };
+
+/** A program for an environment. */
+export interface ProgramSource {
+  /** What it is called there. */
+  readonly command: string;
+  /** Null where nobody knows. */
+  readonly version: string | null;
+  /** Whether it is what this host has. */
+  readonly isOfHost: boolean;
+  readonly files: ProgramFiles;
+  /** Runs the program's file, where it is no binary. */
+  readonly interpreter: { readonly command: string; readonly files: ProgramFiles } | null;
+}
+
+/** Where programs that were added to an environment are: of the system's, so that no command changes them where it cannot change the system. */
+export const ADDED_PROGRAMS = "/cloche";
+export const addedProgram = (command: string): string => `${ADDED_PROGRAMS}/bin/${command}`;
+
+const LAYERED = "agent:";
+
+/** The name of an environment with a program that was added. */
+export const layeredEnvironment = (program: string, environment: string): string =>
+  `${LAYERED}${program}/${environment}`;
+
+/** The parts of such a name; undefined for any other. */
+export function layeredName(name: string): { readonly program: string; readonly environment: string } | undefined {
+  const [, program, environment] = /^agent:([^/]+)\/(.+)$/s.exec(name) ?? [];
+  return program === undefined || environment === undefined ? undefined : { program, environment };
+}
+
 export interface Environments {
   list(): Promise<Environment[]>;
   /** Throws ENVIRONMENT_NOT_FOUND for a name there is no definition of. Builds when it is not warm; safe at once from many processes. */
@@ -31,6 +66,14 @@ export interface Environments {
       network?: boolean | undefined;
     },
   ): Promise<Rootfs>;
+  /** The name of the environment with that program at `addedProgram`; of itself where it brings the program. Gets the program when it is not there, once. */
+  addProgram(
+    name: string,
+    program: ProgramSource,
+    options: { progress?: ReportProgress | undefined; signal?: AbortSignal | undefined },
+  ): Promise<string>;
+  /** Whether `ensure` has nothing to build. */
+  isBuilt(name: string): Promise<boolean>;
   inspect(name: string): Promise<EnvironmentDetail>;
   /** Why an environment that is not built could not be built now; undefined when no reason is known. */
   obstacle(name: string): Promise<ClocheError | undefined>;

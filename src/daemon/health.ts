@@ -1,4 +1,5 @@
 import type { Places } from "../base/paths.ts";
+import { agentPrograms } from "../bottles/agent-programs.ts";
 import { DEFAULTS } from "../model/config.ts";
 import type { Backend } from "../contracts/backend.ts";
 import type { BackendHealth, Health } from "../model/health.ts";
@@ -13,7 +14,7 @@ export async function checkHealth(
   deps: Dependencies,
   places: Places,
   version: string,
-  { backend: asked, oci_runtime: ociRuntime }: OperationInput<"doctor">,
+  { backend: asked, oci_runtime: ociRuntime, search_path: searchPath }: OperationInput<"doctor">,
   progress?: ReportProgress,
 ): Promise<Health> {
   const config = deps.config();
@@ -55,6 +56,7 @@ export async function checkHealth(
     cache: places.cache,
     backends,
     environments: await deps.environments.list(),
+    agents: agentPrograms(searchPath),
   };
 }
 

@@ -24,7 +24,7 @@ export interface Built extends BuiltRecord {
 const DIGEST_LENGTH = 12;
 
 /**
- * The folder of built environments: `NAME-DIGEST-KIND/{rootfs/,environment.json}`, where KIND says how files are owned. What is being built or
+ * A folder of built trees, of environments unless said: `NAME-DIGEST-KIND/{rootfs/,environment.json}`, where KIND says how files are owned. What is being built or
  * removed has a name that starts with `.tmp-NAME-KIND-` and belongs to the process that holds the lock of that name.
  */
 export class EnvironmentCache {
@@ -32,9 +32,9 @@ export class EnvironmentCache {
   readonly #cachePath: string;
   readonly #kind: IdMap["kind"];
 
-  constructor(cachePath: string, kind: IdMap["kind"]) {
+  constructor(cachePath: string, kind: IdMap["kind"], folder = "environments") {
     this.#cachePath = cachePath;
-    this.folder = join(cachePath, "environments");
+    this.folder = join(cachePath, folder);
     this.#kind = kind;
   }
 

@@ -1,6 +1,7 @@
-import { removeIdleLocks, tryBuildLock, takeBuildLock } from "../walls/build-lock.ts";
+import { removeIdleLocks, tryBuildLock } from "../walls/build-lock.ts";
 import { ownAccountHome } from "./account-homes.ts";
-import type { BuildManner, EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
+import { type Builder, buildOnce } from "./build-once.ts";
+import type { EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
 import { debianDefinitions } from "./debian.ts";
 import { dockerImageFamily } from "./docker-image.ts";
 import { dockerfileFamily } from "./dockerfile.ts";
@@ -8,19 +9,25 @@ import { EnvironmentCache, type Built } from "./environment-cache.ts";
 import { createHostDefinition } from "./host.ts";
 import { machineFileFamily } from "./machine-file.ts";
 import { isMountedAnywhere } from "./mounted-anywhere.ts";
-import { measureTree } from "../base/walk-tree.ts";
+import { Programs } from "./programs.ts";
+import { hasCommand, withProgram } from "./with-program.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
-import { ClocheError, errnoOf, isClocheError, messageOf } from "../base/errors.ts";
+import { type ClocheError, isClocheError } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
 import type { Log } from "../base/log.ts";
-import { removeTree } from "../base/remove-tree.ts";
-import type { Environments, PrunedEnvironments, PruneRequest, Rootfs } from "../contracts/environment.ts";
+import {
+  type Environments,
+  layeredEnvironment,
+  layeredName,
+  type ProgramSource,
+  type PrunedEnvironments,
+  type PruneRequest,
+  type Rootfs,
+} from "../contracts/environment.ts";
 import type { Environment, KeptItem } from "../model/environment.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ReportProgress } from "../model/progress.ts";
-import { chmod, lchown, mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
 
 export interface EnvironmentsOptions {
   readonly cachePath: string;
@@ -62,10 +69,18 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     options.families ??
     (options.definitions ? [] : [dockerImageFamily(), dockerfileFamily(cachePath), machineFileFamily()]);
   const cache = new EnvironmentCache(cachePath, idMap.kind);
+  const builder: Builder = { cache, idMap, log, clock };
+  const programs = new Programs({ ...builder, cache: new EnvironmentCache(cachePath, idMap.kind, "programs") });
 
-  const find = (name: string): EnvironmentDefinition | undefined =>
-    definitions.find((one) => one.name === name) ??
-    families.find(({ prefix }) => name.startsWith(prefix) && name !== prefix)?.define(name);
+  const find = (name: string): EnvironmentDefinition | undefined => {
+    const layered = layeredName(name);
+    const base = layered && find(layered.environment);
+    if (layered) return base && withProgram(name, { base, programs, program: layered.program, ensure });
+    return (
+      definitions.find((one) => one.name === name) ??
+      families.find(({ prefix }) => name.startsWith(prefix) && name !== prefix)?.define(name)
+    );
+  };
 
   /** Those of the list, and those of a family that were built. */
   async function known(): Promise<EnvironmentDefinition[]> {
@@ -88,56 +103,10 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     const definition = get(name);
     const digest = await definition.digest();
     const how = { progress, signal, network };
-    const warm = (await cache.find(name, digest)) ?? (await buildOnce(definition, digest, how));
+    const warm = await buildOnce(builder, definition, digest, how);
     const { shown, covered } = definition.hostFolders();
     const { machineFile } = definition;
     return { name, digest, root: warm.root, hostPaths: shown, coveredPaths: covered, machineFile };
-  }
-
-  async function buildOnce(definition: EnvironmentDefinition, digest: string, how: BuildManner): Promise<Built> {
-    const { name } = definition;
-    const { progress, signal } = how;
-    try {
-      await cache.prepare();
-      const onWait = () => progress({ step: `waiting for another build of ${name}` });
-      const lock = await takeBuildLock(cache.lockFile(name), { signal, onWait });
-      try {
-        await cache.clean(name);
-        return (await cache.find(name, digest)) ?? (await build(definition, digest, how));
-      } finally {
-        await lock.release();
-      }
-    } catch (error) {
-      throw asBuildFailure(name, error, signal);
-    }
-  }
-
-  async function build(definition: EnvironmentDefinition, digest: string, how: BuildManner): Promise<Built> {
-    const { name } = definition;
-    const { signal } = how;
-    const started = clock.now();
-    log.info("building environment", { environment: name, digest });
-    const temporary = await cache.createTemporary(name);
-    try {
-      const [rootfs, scratch] = [join(temporary, "rootfs"), join(temporary, "scratch")];
-      await mkdir(rootfs);
-      await mkdir(scratch);
-      await definition.build({ rootfs, scratch, idMap, ...how });
-      await removeTree(scratch);
-      const { uid, gid } = idMap.toHost(0, 0);
-      await lchown(rootfs, uid, gid);
-      await chmod(rootfs, 0o755);
-      signal?.throwIfAborted();
-      const size_bytes = await measureTree(rootfs);
-      const built = await cache.finish(temporary, { name, digest, built_at: clock.now(), size_bytes });
-      log.info("built environment", { environment: name, size_bytes, seconds: clock.now() - started });
-      return built;
-    } catch (error) {
-      await removeTree(temporary).catch((second: unknown) =>
-        log.warn("cannot remove a failed build", { path: temporary, reason: messageOf(second) }),
-      );
-      throw error;
-    }
   }
 
   async function describe(definition: EnvironmentDefinition): Promise<Environment> {
@@ -161,6 +130,10 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
       one.machineFile === undefined || (await digestOrNothing(one)) !== undefined;
     const shown = await Promise.all((await known()).map(async (one) => ((await isThere(one)) ? [describe(one)] : [])));
     return await Promise.all(shown.flat());
+  }
+
+  async function isBuilt(name: string): Promise<boolean> {
+    return (await cache.find(name, await get(name).digest())) !== undefined;
   }
 
   async function obstacle(name: string): Promise<ClocheError | undefined> {
@@ -198,7 +171,24 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
       }
     }
     if (!dryRun) await removeIdleLocks(cache.folder);
+    if (!asked) removed.push(...(await prunePrograms(inUse, dryRun)));
     return { removed, kept };
+  }
+
+  /** Programs that nothing stands on: what is built has their files. */
+  async function prunePrograms(inUse: ReadonlySet<string>, dryRun: boolean): Promise<PrunedEnvironments["removed"]> {
+    const names = [...inUse, ...(await cache.names())];
+    const needed = new Set(names.flatMap((name) => layeredName(name)?.program ?? []));
+    return await programs.prune(needed, dryRun);
+  }
+
+  async function addProgram(name: string, source: ProgramSource, options: EnsureOptions): Promise<string> {
+    const { progress = () => undefined, signal } = options;
+    // A packed machine is what it is.
+    if (get(name).machineFile !== undefined) return name;
+    // What an environment brings itself is what its makers wanted.
+    if (source.isOfHost === false && hasCommand((await ensure(name, options)).root, source.command)) return name;
+    return layeredEnvironment(await programs.ensure(source, { progress, signal }), name);
   }
 
   /** Older builds of a name in use stay as well: a running sandbox may stand on one. */
@@ -209,6 +199,8 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
 
   return {
     ensure,
+    addProgram,
+    isBuilt,
     prune,
     obstacle,
     digests: () => cache.digests(),
@@ -233,24 +225,4 @@ async function digestOrNothing(definition: EnvironmentDefinition): Promise<strin
     if (isClocheError(error)) return undefined;
     throw error;
   }
-}
-
-function asBuildFailure(name: string, error: unknown, signal: AbortSignal | undefined): unknown {
-  if (signal?.aborted)
-    return failure("CANCELLED", `The build of environment "${name}" was cancelled`, { cause: error });
-  if (isClocheError(error)) return withName(name, error);
-  const disk = ["ENOSPC", "EDQUOT"].includes(errnoOf(error) ?? "");
-  if (disk) return failure("DISK_FULL", `Cannot build environment "${name}": no space is left`, { cause: error });
-  return withName(
-    name,
-    failure("ENVIRONMENT_BUILD_FAILED", `Cannot build environment "${name}": ${messageOf(error)}`, { cause: error }),
-  );
-}
-
-/** The step that failed does not know what it was a step of; the command in its hint is to be typed as it is shown. */
-function withName(name: string, error: ClocheError): ClocheError {
-  const hint = error.hint.replace("`cloche env pull NAME", () => `\`cloche env pull ${name}`);
-  if (hint === error.hint) return error;
-  const { code, message, details, cause } = error;
-  return new ClocheError(code, message, hint, { cause, ...(details && { details: { ...details } }) });
 }

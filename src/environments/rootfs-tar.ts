@@ -14,7 +14,7 @@ import { join } from "node:path";
 export async function unpackRootfs(tar: string, context: BuildContext, env: NodeJS.ProcessEnv): Promise<void> {
   const { rootfs, idMap, signal, progress } = context;
   progress({ step: "unpacking the environment" });
-  await (idMap.kind === "shifted" ? unpackMapped(tar, context, env) : unpackAsUser(tar, context, env));
+  await unpackTar(tar, rootfs, context, env, idMap.kind === "shifted" ? ["--same-owner"] : ["--no-same-owner"]);
   // SECURITY: an image has nothing to say about what is where a wall mounts the guest program (G-21)
   await rm(join(rootfs, GUEST_FOLDER), { recursive: true, force: true });
   await sanitize(rootfs, signal);
@@ -25,8 +25,16 @@ export async function unpackRootfs(tar: string, context: BuildContext, env: Node
 const EXTRACT = ["tar", "--extract", "--same-permissions", "--delay-directory-restore", "--exclude=./dev/*"] as const;
 const PACKAGES = "tar";
 
-async function unpackAsUser(tar: string, { rootfs, signal }: BuildContext, env: NodeJS.ProcessEnv): Promise<void> {
-  const argv = [...EXTRACT, "--no-same-owner", "--file", tar, "--directory", rootfs] as const;
+/** Unpacks an archive into a folder, as the sandbox's root. `more` are options of `tar`. */
+export async function unpackTar(
+  tar: string,
+  folder: string,
+  { idMap, signal }: Pick<BuildContext, "idMap" | "signal">,
+  env: NodeJS.ProcessEnv,
+  more: readonly string[],
+): Promise<void> {
+  if (idMap.kind === "shifted") return await unpackMapped(tar, folder, { idMap, signal }, env, more);
+  const argv = [...EXTRACT, ...more, "--file", tar, "--directory", folder] as const;
   await runBuildCommand({ argv, env, signal, packages: PACKAGES });
 }
 
@@ -36,13 +44,15 @@ async function unpackAsUser(tar: string, { rootfs, signal }: BuildContext, env: 
  */
 async function unpackMapped(
   tar: string,
-  { rootfs, idMap, signal }: BuildContext,
+  folder: string,
+  { idMap, signal }: Pick<BuildContext, "idMap" | "signal">,
   env: NodeJS.ProcessEnv,
+  more: readonly string[],
 ): Promise<void> {
-  await giveToRoot(rootfs, idMap);
+  await giveToRoot(folder, idMap);
   await using input = await open(tar, "r");
-  const mapped = [guestProgram(), "mapped", ...idMapArguments(idMap), "--in", rootfs, "--"] as const;
-  const argv = [...mapped, ...EXTRACT, "--numeric-owner", "--same-owner", "--file", "-"] as const;
+  const mapped = [guestProgram(), "mapped", ...idMapArguments(idMap), "--in", folder, "--"] as const;
+  const argv = [...mapped, ...EXTRACT, "--numeric-owner", ...more, "--file", "-"] as const;
   let problems = 0;
   const onLine = (line: string) => {
     if (!UNKNOWN_OWNER.test(line) && !LAST_WORDS.test(line)) problems += 1;

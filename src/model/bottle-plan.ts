@@ -1,7 +1,7 @@
 import type { EgressLog, OnMatch, Route } from "./egress.ts";
 import type { ProviderShape } from "./egress-order.ts";
 import type { GitRepo } from "./git-policy.ts";
-import type { AgentProgram, ProvidedFile } from "./provider.ts";
+import type { AgentProgram, ProvidedFile, ProviderChoice } from "./provider.ts";
 import type { Limits } from "./workspace.ts";
 
 /** What somebody asked for, before any file was read. */
@@ -94,6 +94,8 @@ export interface EgressPlan {
 
 export interface AgentProvision {
   readonly provider: string;
+  /** What the bottle says about it. */
+  readonly choice: ProviderChoice;
   readonly program: AgentProgram;
   /** The whole command. */
   readonly argv: readonly string[];

@@ -42,6 +42,22 @@ export interface BackendCapabilityNames {
   egress: boolean;
 }
 
+/** An agent that bottles can have, and its program. */
+export interface AgentHealth {
+  /** The provider's name, as in `agent_provider.template`. */
+  name: string;
+  /** Its command. */
+  program: string;
+  /** Where this host has it, for the environment `host`; null when it does not. */
+  path: string | null;
+  /** Of that; null when nobody knows. */
+  version: string | null;
+  /** What other environments get, as `PACKAGE@VERSION`; null when there is none for this processor. */
+  package: string | null;
+  /** How to install it on this host, where it is not. */
+  hint: string | null;
+}
+
 export interface Health {
   /** Whether the default backend works. */
   healthy: boolean;
@@ -52,6 +68,7 @@ export interface Health {
   cache: string;
   backends: BackendHealth[];
   environments: Environment[];
+  agents: AgentHealth[];
 }
 
 /** An address of MCP over HTTP that outlives daemons. */

@@ -11,20 +11,33 @@ export interface ProviderChoice {
 /** A package of the npm registry that has the whole program, so that no script has to run to install it. */
 export interface ProgramPackage {
   readonly name: string;
-  /** In the package. */
+  readonly version: string;
+  /** Of the package as the registry serves it, as npm writes it: `sha512-` and the digest in base64. What differs is not installed. */
+  readonly integrity: string;
+  /** The program, in the package. */
   readonly file: string;
+  /** By what name the package is installed beside a wrapper of it, where that is another one. */
+  readonly installed_as?: string | undefined;
 }
 
-/** Where the program of an agent comes from. */
+/** By processor. */
+export interface ProgramPackages {
+  readonly x64?: ProgramPackage | undefined;
+  readonly arm64?: ProgramPackage | undefined;
+}
+
+/** Where the program of an agent comes from: in the environment `host` from this host, elsewhere from its package. */
 export interface AgentProgram {
   /** As the shell finds it; also the first word of the command in the sandbox. */
   readonly command: string;
-  /** By processor; none where the program has to be in the environment. */
-  readonly packages: { readonly x64?: ProgramPackage | undefined; readonly arm64?: ProgramPackage | undefined };
-  /** What the facts of this provider were seen with. */
-  readonly version: string | null;
-  /** Runs the program's file, where it is no binary. */
-  readonly interpreter: "node" | null;
+  /** None where the program has to be in the environment. */
+  readonly packages: ProgramPackages;
+  /** Where else than on the PATH this host may have it: files, absolute or below `~/`. */
+  readonly places?: readonly string[] | undefined;
+  /** What gives this host the program, as a command to type. */
+  readonly install?: string | undefined;
+  /** What runs the program's file, where it is no binary: a command of the host, and elsewhere a package too. */
+  readonly interpreter: { readonly command: string; readonly packages: ProgramPackages } | null;
 }
 
 /** A credential that never enters the sandbox: the agent has a stand-in for it, and the gate puts the real one in. */

@@ -21,7 +21,10 @@ function kindOf(choice: ProviderChoice): Kind {
 /** It asks once about an API key, and remembers the answer by the last characters of the key. */
 const REMEMBERED_CHARACTERS = 20;
 
-/** Claude Code. Seen with version 2.1. */
+/** What these facts were seen with, and what is installed where a sandbox does not have the host's own. */
+const VERSION = "2.1.325";
+
+/** Claude Code. */
 export const claude: Provider = {
   name: "claude",
   summary: "Claude Code",
@@ -41,10 +44,21 @@ export const claude: Provider = {
     command: "claude",
     // The wrapper package wants a newer Node.js and an install script; the binary of the platform's package wants neither.
     packages: {
-      x64: { name: "@anthropic-ai/claude-code-linux-x64", file: "claude" },
-      arm64: { name: "@anthropic-ai/claude-code-linux-arm64", file: "claude" },
+      x64: {
+        name: "@anthropic-ai/claude-code-linux-x64",
+        version: VERSION,
+        integrity: "sha512-BqZzMvP/zgLLL34S+7OzbG+cyoFp7gwWHU5koVwsyMlTAz+0zZAmbY+UkzvtN2RXxp6AcMenbYIjQJxoXfUY3w==",
+        file: "claude",
+      },
+      arm64: {
+        name: "@anthropic-ai/claude-code-linux-arm64",
+        version: VERSION,
+        integrity: "sha512-NCvQcOxr685Y4mkYUjQT8l/Ouzw0k2xWloWeyzfsUtWiOedHosPkaW6XCSpzAl1dMuvDNBF97qpWgVDrSdK2Vw==",
+        file: "claude",
+      },
     },
-    version: "2.1.325",
+    places: ["~/.local/bin/claude", "~/.claude/local/claude"],
+    install: "npm install --global @anthropic-ai/claude-code",
     interpreter: null,
   }),
   credentials: (choice) =>

@@ -12,7 +12,10 @@ const QUIET = [
   ...["plugins", "apps", "api_key_model_discovery", "remote_plugin"].flatMap((feature) => ["--disable", feature]),
 ];
 
-/** Codex with an API key. A ChatGPT login needs hosts that its server names, which no policy can list: it is not supported. Seen with version 0.166. */
+/** What these facts were seen with, and what is installed where a sandbox does not have the host's own. */
+const VERSION = "0.166.0";
+
+/** Codex with an API key. A ChatGPT login needs hosts that its server names, which no policy can list: it is not supported. */
 export const codex: Provider = {
   name: "codex",
   summary: "Codex, with an API key",
@@ -23,11 +26,25 @@ export const codex: Provider = {
     value.startsWith("{") || value.startsWith("eyJ") ? "it is a ChatGPT login; an API key is needed" : undefined,
   program: () => ({
     command: "codex",
+    // One package with a version for each processor, which its wrapper installs under names of their own.
     packages: {
-      x64: { name: "@openai/codex-linux-x64", file: "vendor/x86_64-unknown-linux-musl/bin/codex" },
-      arm64: { name: "@openai/codex-linux-arm64", file: "vendor/aarch64-unknown-linux-musl/bin/codex" },
+      x64: {
+        name: "@openai/codex",
+        version: `${VERSION}-linux-x64`,
+        integrity: "sha512-CxDm3+D1cpbGJeHrdzINoG+3wn9BVncP4qpZaaNYkxe8iPtRJOYyCJnnPoVjWRIBvI9vPKbRoifsMSA5xDaUpw==",
+        file: "vendor/x86_64-unknown-linux-musl/bin/codex",
+        installed_as: "@openai/codex-linux-x64",
+      },
+      arm64: {
+        name: "@openai/codex",
+        version: `${VERSION}-linux-arm64`,
+        integrity: "sha512-w0ScAsBr9aZKtIFrh6HN6KU2yjKKeSCzYfbb7DB0Ccj4BYPzeZtUeQprbycLCwuX3AFQdbdjapmLho2iot74jQ==",
+        file: "vendor/aarch64-unknown-linux-musl/bin/codex",
+        installed_as: "@openai/codex-linux-arm64",
+      },
     },
-    version: "0.166.0",
+    places: ["~/.local/bin/codex"],
+    install: "npm install --global @openai/codex",
     interpreter: null,
   }),
   credentials: ({ auth_token: ref }) => (ref === null ? [] : [{ token_ref: ref, variable: KEY }]),

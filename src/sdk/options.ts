@@ -159,7 +159,10 @@ export interface ShellStream extends AsyncDisposable {
 }
 
 /** What a launch takes beside its plan. `variables` and `answers` are what the plan wanted: they are sent in the call and written nowhere. */
-export type LaunchOptions = Pick<OperationInput<"startRun">, "variables" | "answers" | "skills_path" | "terminal"> &
+export type LaunchOptions = Pick<
+  OperationInput<"startRun">,
+  "variables" | "answers" | "skills_path" | "search_path" | "terminal"
+> &
   LongCallOptions;
 export type StartRunOptions = PlanRunOptions & LaunchOptions;
 export type PlanResumeOptions = Pick<PlanRunOptions, "headless" | "prompt" | "manifest" | "signal">;

@@ -5,20 +5,28 @@ import type { ApplyRunOptions, LaunchOptions, ResumeRunOptions, StartRunOptions 
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What a launch takes, with what only this side knows: where the user's skills are. */
-function launchHere({ variables, answers, skills_path: given, terminal }: LaunchOptions, env: Env) {
+/** What a launch takes, with what only this side knows: where the user's skills and programs are. */
+function launchHere({ variables, answers, skills_path: given, search_path: path, terminal }: LaunchOptions, env: Env) {
+  const search_path = path ?? env["PATH"];
   const folder = env["CLOCHE_SKILLS_DIR"];
   const home = env["HOME"];
   const skills = given ?? (folder || (home && join(home, ".claude", "skills")));
-  return { variables, answers, terminal, ...(skills && { skills_path: resolve(skills) }) };
+  return {
+    variables,
+    answers,
+    terminal,
+    ...(skills && { skills_path: resolve(skills) }),
+    ...(search_path !== undefined && { search_path }),
+  };
 }
 
 export function startRunInput(
   agent: string,
-  { variables, answers, skills_path, terminal, ...asked }: Omit<StartRunOptions, "signal" | "onProgress">,
+  { variables, answers, skills_path, search_path, terminal, ...asked }: Omit<StartRunOptions, "signal" | "onProgress">,
   env: Env,
 ): OperationInput<"startRun"> {
-  return { ...runHere(agent, asked, env), ...launchHere({ variables, answers, skills_path, terminal }, env) };
+  const given = { variables, answers, skills_path, search_path, terminal };
+  return { ...runHere(agent, asked, env), ...launchHere(given, env) };
 }
 
 export function resumeRunInput(identity: string, options: ResumeRunOptions, env: Env): OperationInput<"resumeRun"> {

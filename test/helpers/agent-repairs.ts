@@ -20,7 +20,7 @@ export async function expectAgentRepairs(program: AgentProgram, host: Connectabl
 
     await using api = await ScriptedApi.start(reproFixScript("add.sh"));
     const ended = await agent.run(api, { cwd: project, prompt: "The sum is wrong: fix it in a workspace" });
-    expectReproFix(api, project, output);
+    expectReproFix(api.model, project, output);
     expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: "The sum is right now\n" });
 
     expect((await at.sdk.listWorkspaces()).workspaces).toEqual([]);

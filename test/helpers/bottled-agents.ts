@@ -18,8 +18,8 @@ export class BottledAgents {
   /** An agent with a bottle of the same name whose program is `sh -c SCRIPT`. */
   agent(name: string, script: string, { bottle = {}, keys = {}, prompt = "" } = {}): string {
     const provider = { template: "command", settings: { argv: ["/bin/sh", "-c", script] } };
-    this.#write("bottles", name, { environment: "host", supervise: false, ...bottle, agent_provider: provider });
-    this.#write("agents", name, { bottle: name, ...keys }, prompt);
+    this.write("bottles", name, { environment: "host", supervise: false, ...bottle, agent_provider: provider });
+    this.write("agents", name, { bottle: name, ...keys }, prompt);
     return name;
   }
 
@@ -67,7 +67,7 @@ export class BottledAgents {
     return JSON.parse(readFileSync(this.stateFile(identity), "utf8")) as RunMetadata;
   }
 
-  #write(folder: string, name: string, keys: object, body = ""): void {
+  write(folder: "bottles" | "agents", name: string, keys: object, body = ""): void {
     mkdirSync(join(this.at.home, folder), { recursive: true });
     const front = Object.entries(keys).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
     writeFileSync(join(this.at.home, folder, `${name}.md`), `---\n${front.join("\n")}\n---\n${body}`);

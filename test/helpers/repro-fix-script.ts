@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { PROFILES } from "../../src/mcp/profiles.ts";
 import type { ToolOutcome } from "./scripted-api/model-wire.ts";
-import { callTool, type Script, type ScriptedApi } from "./scripted-api/scripted-api.ts";
+import { callTool, type Script, type ScriptedModel } from "./scripted-api/scripted-model.ts";
 
 const BROKEN = "echo $(($1 - $2))\n";
 const FIXED = "echo $(($1 + $2))\n";
@@ -54,18 +54,18 @@ export function documentOf({ text }: ToolOutcome): Record<string, unknown> {
 }
 
 /** What the agent received from each tool, and what the loop left on the host. */
-export function expectReproFix(api: ScriptedApi, project: string, outputPath: string): void {
-  expect(api.problems).toEqual([]);
-  expect(api.finished).toBe(true);
+export function expectReproFix(model: ScriptedModel, project: string, outputPath: string): void {
+  expect(model.problems).toEqual([]);
+  expect(model.finished).toBe(true);
   const verbs = ["create", "exec", "file_read", "patch_apply", "exec", "diff", "export", "delete", "exec"];
-  expect(api.calls.map(({ tool }) => tool)).toEqual(verbs.map((verb) => `workspace_${verb}`));
-  const offered = api.requests[0]?.tools.map(({ name }) => name.replace(/^mcp__cloche__/, "")) ?? [];
+  expect(model.calls.map(({ tool }) => tool)).toEqual(verbs.map((verb) => `workspace_${verb}`));
+  const offered = model.requests[0]?.tools.map(({ name }) => name.replace(/^mcp__cloche__/, "")) ?? [];
   expect(offered).toEqual(expect.arrayContaining([...PROFILES["workspace-core"]]));
 
-  const late = api.calls.at(-1)!.outcome;
+  const late = model.calls.at(-1)!.outcome;
   expect(late.text).toContain("WORKSPACE_NOT_FOUND");
   expect(late.text, "the next step, for the model to read").toContain("workspace_list");
-  const done = api.calls.slice(0, -1);
+  const done = model.calls.slice(0, -1);
   expect(done.filter(({ outcome }) => outcome.isError)).toEqual([]);
   const [created, failing, read, patched, passing, diff, exported, deleted] = done.map(({ outcome }) =>
     documentOf(outcome),

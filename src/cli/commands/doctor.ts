@@ -1,4 +1,4 @@
-import type { BackendHealth, Health } from "../../model/health.ts";
+import type { AgentHealth, BackendHealth, Health } from "../../model/health.ts";
 import { defineCommand, type Context } from "../command.ts";
 import { formatEnvironments } from "../results/environment-table.ts";
 import { escapeName } from "../output/escape.ts";
@@ -9,7 +9,7 @@ export const command = defineCommand({
   words: ["doctor"],
   summary: "Say what works on this host, and what to do about the rest",
   description:
-    "Tries every backend, and tells which works, which does not and why, and what to install. DEFAULTS is what a workspace may use when nobody says. The first time, it fetches the kernel of virtual machines and boots one. Exits with 0 when the default backend works (CLOCHE_BACKEND, else the one in config.yaml, else container), else with 1.",
+    "Tries every backend, and tells which works, which does not and why, and what to install; and which agents this host has. DEFAULTS is what a workspace may use when nobody says. The first time, it fetches the kernel of virtual machines and boots one. Exits with 0 when the default backend works (CLOCHE_BACKEND, else the one in config.yaml, else container), else with 1.",
   positionals: [],
   options: {},
   examples: [
@@ -50,6 +50,11 @@ function formatHealth(health: Health, { colours, layout }: Pick<Context, "colour
     bold("Environments"),
     ...formatEnvironments(health.environments, inset).map((line) => `  ${line}`.trimEnd()),
     "",
+    bold("Agents"),
+    ...formatTable(["  AGENT", "ON THIS HOST", "VERSION", "ELSEWHERE"], health.agents.map(agentRow), inset).map(
+      (line) => `  ${line}`.replace("✓", green("✓")).trimEnd(),
+    ),
+    "",
     ...hints,
     verdict,
   ].join("\n");
@@ -80,6 +85,11 @@ function toRow({ name, available, detail, limits, default_limits: usual, capabil
   return [`${available ? "✓" : "✗"} ${name}`, available ? list(held) : "-", defaults, list(also), detail].map(
     escapeName,
   );
+}
+
+/** One that is not on this host is no fault: other environments get it from its package. */
+function agentRow({ name, path, version, package: packaged, hint }: AgentHealth): string[] {
+  return [`${path === null ? "-" : "✓"} ${name}`, path ?? hint ?? "-", version ?? "-", packaged ?? "-"].map(escapeName);
 }
 
 const list = (words: readonly string[]): string => (words.length === 0 ? "-" : words.join(", "));

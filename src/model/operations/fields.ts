@@ -134,6 +134,9 @@ export const resumeFields = {
   manifest: manifestFields.manifest,
 };
 
+/** A PATH of whoever asks. */
+export const searchPath = z.string().max(65_536);
+
 /** What a start of an agent takes from whoever asks for it. */
 export const launchFields = {
   /** What the plan wanted: their variables, and what they answered. SECURITY: in the body of the call, and nowhere else on its way (G-65) */
@@ -141,6 +144,8 @@ export const launchFields = {
   answers: z.record(secretName, z.string().max(65_536)).optional(),
   /** Folder with the skills; the user's own without it. */
   skills_path: path.optional(),
+  /** Their PATH, on which the program of an agent is looked for; the daemon's own without it. */
+  search_path: searchPath.optional(),
   /** Of the user's own terminal, where the agent is to have one. */
   terminal: z.strictObject(terminalSize).optional(),
 };

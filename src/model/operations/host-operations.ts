@@ -67,7 +67,13 @@ export const hostOperations = {
   },
   doctor: {
     kind: "call",
-    input: ({ z, placeFields: { backend, oci_runtime } }) => z.strictObject({ backend, oci_runtime }),
+    input: ({ z, searchPath, placeFields: { backend, oci_runtime } }) =>
+      z.strictObject({
+        backend,
+        oci_runtime,
+        /** Their PATH, on which programs of agents are looked for. */
+        search_path: searchPath.optional(),
+      }),
     result: typeOnly<Health>(),
     about: "host",
     repeatable: true,

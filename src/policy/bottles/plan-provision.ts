@@ -25,6 +25,7 @@ export function planProvision(input: ProvisionInput): AgentProvision {
   const shown = new Set(provider.shown_env);
   return {
     provider: provider.name,
+    choice,
     program: askProgram(provider, choice),
     argv,
     guest_home: AGENT.home,

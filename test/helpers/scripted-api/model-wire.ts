@@ -27,6 +27,8 @@ export interface OfferedTool {
   readonly name: string;
   /** Where a provider groups tools. */
   readonly namespace?: string;
+  /** Takes a text: the field `input` of a call. */
+  readonly isCustom?: boolean;
 }
 
 /** How one provider's API looks on the wire. */

@@ -14,9 +14,13 @@ interface ToolSpec {
 
 interface InputItem {
   readonly type: string;
+  /** Tools that come with the conversation instead of before it. */
+  readonly tools?: readonly ToolSpec[];
   readonly call_id?: string;
   readonly output?: string | readonly { readonly text?: string }[];
 }
+
+const OUTPUTS = ["function_call_output", "custom_tool_call_output"];
 
 /** OpenAI's Responses API, as Codex uses it. */
 export const RESPONSES_WIRE: ModelWire = {
@@ -26,21 +30,23 @@ export const RESPONSES_WIRE: ModelWire = {
     const { tools = [], input = [] } = body as ResponsesBody;
     const outcomes = new Map<string, ToolOutcome>();
     for (const { type, call_id: id, output } of input)
-      if (type === "function_call_output" && id !== undefined)
+      if (OUTPUTS.includes(type) && id !== undefined)
         // This API has no mark for a failed call: the text tells.
         outcomes.set(id, { text: textOf(output), isError: false });
-    return { tools: tools.flatMap(offered), outcomes, body };
+    const more = input.flatMap((item) => item.tools ?? []);
+    return { tools: [...tools, ...more].flatMap(offered), outcomes, body };
   },
 
   events(reply, tool) {
+    const { isCustom = false, ...named } = tool ?? {};
     const item =
       "call" in reply
         ? {
-            type: "function_call",
+            type: isCustom ? "custom_tool_call" : "function_call",
             id: `fc_${reply.callId}`,
             call_id: reply.callId,
-            ...tool,
-            arguments: JSON.stringify(reply.call.input),
+            ...named,
+            ...(isCustom ? reply.call.input : { arguments: JSON.stringify(reply.call.input) }),
           }
         : { type: "message", id: "msg", role: "assistant", content: [{ type: "output_text", text: reply.text }] };
     const response = { id: "resp_scripted", object: "response", output: [] };
@@ -56,9 +62,9 @@ export const RESPONSES_WIRE: ModelWire = {
 };
 
 function offered({ type, name, tools }: ToolSpec): OfferedTool[] {
-  if (type === "namespace" && name !== undefined)
-    return (tools ?? []).flatMap((tool) => (tool.name === undefined ? [] : [{ name: tool.name, namespace: name }]));
-  return type === "function" && name !== undefined ? [{ name }] : [];
+  if (name === undefined) return [];
+  if (type === "namespace") return (tools ?? []).flatMap(offered).map((tool) => ({ ...tool, namespace: name }));
+  return type === "function" ? [{ name }] : type === "custom" ? [{ name, isCustom: true }] : [];
 }
 
 function textOf(output: InputItem["output"]): string {

@@ -1,37 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { MESSAGES_WIRE } from "./messages-wire.ts";
-import type { ModelRequest, ModelWire, OfferedTool, Reply, ToolCall, ToolOutcome } from "./model-wire.ts";
-import { RESPONSES_WIRE } from "./responses-wire.ts";
+import { type Script, ScriptedModel, wireAt } from "./scripted-model.ts";
 
-/** The model's part of a conversation: it yields calls of tools, gets what the agent reports about each, and returns its last words. */
-export type Script = () => Generator<ToolCall, string, ToolOutcome>;
-
-export const callTool = (tool: string, input: Readonly<Record<string, unknown>> = {}): ToolCall => ({ tool, input });
-
-const WIRES: readonly ModelWire[] = [MESSAGES_WIRE, RESPONSES_WIRE];
-
-/**
- * A model API on loopback that plays a script, so that a real agent runs without a model: what it offers, what it calls and what it
- * reports are its own. A request that does not belong to the scripted conversation (a title, a summary) is answered with a word.
- */
+/** A model's API on loopback that plays a script. */
 export class ScriptedApi implements AsyncDisposable {
-  /** Every call that was answered, with what the agent reported about it. */
-  readonly calls: (ToolCall & { readonly outcome: ToolOutcome })[] = [];
-  /** What the agent sent, for tests that look for what must or must not be there. */
-  readonly requests: ModelRequest[] = [];
-  /** What went wrong in the script itself, such as a tool that the agent does not offer. */
-  readonly problems: string[] = [];
+  readonly model: ScriptedModel;
   readonly #server: Server;
-  readonly #play: Generator<ToolCall, string, ToolOutcome>;
-  readonly #replies: Reply[] = [];
 
   private constructor(script: Script) {
-    this.#play = script();
+    this.model = new ScriptedModel(script);
     this.#server = createServer((request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
-        this.problems.push(String(error));
+        this.model.problems.push(String(error));
         response.destroy();
       });
     });
@@ -48,70 +29,31 @@ export class ScriptedApi implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Whether the script was played to its end. */
-  get finished(): boolean {
-    const last = this.#replies.at(-1);
-    return last !== undefined && "text" in last;
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((done) => this.#server.close(done));
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname } = new URL(request.url ?? "/", this.url);
-    const wire = request.method === "POST" ? WIRES.find(({ path }) => path === pathname) : undefined;
-    if (wire === undefined) {
-      request.resume();
-      response.writeHead(404, { "content-type": "application/json" }).end('{"error": {"message": "not scripted"}}');
-      return;
-    }
-    const read = wire.read(await json(request));
-    this.requests.push(read);
-    const reply = this.#next(read);
-    const tool = "call" in reply ? findTool(read.tools, reply.call.tool) : undefined;
-    response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
-    for (const [event, data] of wire.events(reply, tool))
-      response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-    response.end();
-  }
-
-  /** The reply to a conversation depends on how far it is, so that a request that the agent repeats gets the same one. */
-  #next({ tools, outcomes }: ModelRequest): Reply {
-    if (tools.length === 0) return { text: "ok" };
-    for (const reply of this.#replies) {
-      if ("text" in reply) return reply;
-      const outcome = outcomes.get(reply.callId);
-      if (outcome === undefined) return reply;
-      if (reply !== this.#replies.at(-1)) continue;
-      this.calls.push({ ...reply.call, outcome });
-      return this.#advance(tools, () => this.#play.next(outcome));
-    }
-    return this.#advance(tools, () => this.#play.next(undefined as never)); // what the first `next` passes goes nowhere
-  }
-
-  #advance(tools: readonly OfferedTool[], step: () => IteratorResult<ToolCall, string>): Reply {
-    const reply = this.#toReply(tools, step);
-    this.#replies.push(reply);
-    return reply;
-  }
-
-  /** A script that fails ends the conversation: the test then finds the reason instead of an agent that waits. */
-  #toReply(tools: readonly OfferedTool[], step: () => IteratorResult<ToolCall, string>): Reply {
-    try {
-      const { done, value } = step();
-      if (done) return { text: value };
-      if (findTool(tools, value.tool)) return { call: value, callId: `call_${this.#replies.length}` };
-      this.problems.push(`the agent offers no tool ${value.tool}, but ${tools.map(({ name }) => name).join(", ")}`);
-    } catch (error) {
-      this.problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    }
-    return { text: "The script failed" };
+    const body = request.method === "POST" ? await json(request) : undefined;
+    answerModel(this.model, { path: request.url ?? "/", body }, response);
   }
 }
 
-/** `workspace_create` is `mcp__cloche__workspace_create` to one host and has a namespace at another. */
-function findTool(tools: readonly OfferedTool[], name: string): OfferedTool | undefined {
-  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.name.endsWith(`__${name}`));
+/** Answers one request of an agent, with a stream of events; what is no request to a model is not found. `body` is undefined for what is no POST. */
+export function answerModel(
+  model: ScriptedModel,
+  { path, body }: { readonly path: string; readonly body: unknown },
+  response: Pick<ServerResponse, "writeHead" | "write" | "end">,
+): void {
+  const wire = body === undefined ? undefined : wireAt(new URL(path, "http://model").pathname);
+  if (wire === undefined) {
+    response.writeHead(404, { "content-type": "application/json" });
+    response.end('{"error": {"message": "not scripted"}}');
+    return;
+  }
+  const events = model.answer(wire, wire.read(body));
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+  for (const [event, data] of events) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  response.end();
 }
