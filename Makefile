@@ -36,7 +36,7 @@ dist/.built: $(SOURCES) scripts/bundle.mjs package.json tsconfig.json tsconfig.b
 node_modules/.package-lock.json: package-lock.json
 	@scripts/setup
 
-demo: build ## Show the main job: a sandbox, a failing test, a fix, a diff, two attempts to break out
+demo: build ## Show the main job: an agent in a bottle repairs a test, tries to leak, and is stopped
 	@node dist/cli/main.js demo
 
 check: build ## Types, lint and format

@@ -1,3 +1,4 @@
+import { measureBottle } from "./rows/bottle.mjs";
 import { measureBusy } from "./rows/busy.mjs";
 import { measureCreate } from "./rows/create.mjs";
 import { measureCrowd } from "./rows/crowd.mjs";
@@ -36,20 +37,21 @@ const TABLE = /** @satisfies {Record<string, Measurement>} */ ({
   create: { measure: measureCreate, seconds: 35, beside: ["docker", "runc"] },
   exec: { measure: measureExec, seconds: 20, beside: ["docker"] },
   docker: { measure: measureDocker, seconds: 30, beside: ["docker"] },
-  vm: { measure: measureVm, seconds: 45, beside: ["docker"] },
+  vm: { measure: measureVm, seconds: 40, beside: ["docker"] },
   idle: { measure: measureIdle, seconds: 10 },
   crowd: { measure: measureCrowd, seconds: 35, beside: ["docker"] },
   work: { measure: measureWork, seconds: 40 },
   project: { measure: measureProject, seconds: 15 },
   import: { measure: measureImport, seconds: 20 },
   snapshot: { measure: measureSnapshot, seconds: 25 },
-  busy: { measure: measureBusy, seconds: 35 },
+  busy: { measure: measureBusy, seconds: 30 },
   diff: { measure: measureDiff, seconds: 15 },
   forks: { measure: measureForks, seconds: 20 },
   files: { measure: measureFiles, seconds: 30 },
   shell: { measure: measureShell, seconds: 20 },
   events: { measure: measureEvents, seconds: 5 },
-  egress: { measure: measureEgress, seconds: 55 },
+  egress: { measure: measureEgress, seconds: 45 },
+  bottle: { measure: measureBottle, seconds: 30 },
   dlp: { measure: measureDlp, seconds: 5 },
   git: { measure: measureGit, seconds: 20 },
   mcp: { measure: measureMcp, seconds: 20 },

@@ -10,6 +10,8 @@ interface Found {
   readonly leftover: Leftover;
   /** Whether it stays unless all is to go: somebody may want to take it up. */
   readonly isKept: boolean;
+  /** Where it is not of this home. */
+  readonly remove?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -22,11 +24,11 @@ export async function cleanUp(
   { all = false, dry_run: isDry = false }: { all?: boolean | undefined; dry_run?: boolean | undefined },
 ): Promise<CleanedUp> {
   const done: CleanedUp = { removed: [], kept: active(runs) };
-  for (const { leftover, isKept } of findLeftovers(parts, runs)) {
+  for (const { leftover, isKept, remove } of [...findLeftovers(parts, runs), ...(await findHomeless(parts))]) {
     if (isKept && !all) done.kept.push(leftover);
     else if (isDry) done.removed.push(leftover);
     else {
-      const problem = await remove(parts, leftover);
+      const problem = await problemOf(remove ?? (() => removeOwn(parts, leftover)));
       if (problem === undefined) done.removed.push(leftover);
       else done.kept.push({ ...leftover, reason: `it cannot be removed: ${problem}` });
     }
@@ -88,11 +90,32 @@ const leftover = (
   reason,
 });
 
+/** On every backend: sandboxes of homes that were deleted, of this one or another. */
+async function findHomeless({ deps }: RunParts): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const backend of deps.backends.values()) {
+    try {
+      for (const { home, workspaceId, remove } of (await backend.findHomeless?.()) ?? []) {
+        const reason = `its home ${JSON.stringify(home)} is gone`;
+        const about = { identity: null, workspace_id: workspaceId, backend: backend.name };
+        found.push({ leftover: { kind: "sandbox", ...about, reason }, isKept: false, remove });
+      }
+    } catch (error) {
+      deps.log.warn("cannot look for sandboxes without a home", { backend: backend.name, error: messageOf(error) });
+    }
+  }
+  return found;
+}
+
+async function removeOwn({ workspaces, states }: RunParts, one: Leftover): Promise<void> {
+  if (one.workspace_id !== null) await workspaces.delete(one.workspace_id).catch(unlessGone);
+  if (one.identity !== null && one.kind !== "workspace") await states.remove(one.identity);
+}
+
 /** Why it could not be done; undefined when it was. */
-async function remove({ workspaces, states }: RunParts, one: Leftover): Promise<string | undefined> {
+async function problemOf(remove: () => Promise<void>): Promise<string | undefined> {
   try {
-    if (one.workspace_id !== null) await workspaces.delete(one.workspace_id).catch(unlessGone);
-    if (one.identity !== null && one.kind !== "workspace") await states.remove(one.identity);
+    await remove();
     return undefined;
   } catch (error) {
     return messageOf(error);

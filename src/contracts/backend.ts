@@ -103,6 +103,14 @@ export interface BackendCapabilities {
   readonly doors?: boolean;
 }
 
+/** A sandbox that goes on though the home which it belongs to was deleted. */
+export interface HomelessSandbox {
+  readonly home: string;
+  readonly workspaceId: string;
+  /** Ends and removes it. Idempotent. */
+  readonly remove: () => Promise<void>;
+}
+
 /** A way to wall off an environment. */
 export interface Backend {
   readonly name: string;
@@ -152,6 +160,8 @@ export interface Backend {
    * sandbox runs on, a snapshot needs or a process is making stays, also that of other homes.
    */
   prune?(keep: PruneKeep): Promise<Removed[]>;
+  /** Sandboxes whose home is gone, of whatever home: nobody else can end them. */
+  findHomeless?(): Promise<HomelessSandbox[]>;
   /** Before the first verb of a daemon: ends what an earlier one kept for itself. */
   recover?(): Promise<void>;
   /** Called when the daemon ends. Ends what belongs to no workspace; sandboxes go on. */

@@ -152,7 +152,10 @@ export class DockerEngine {
    *
    * SECURITY: a container has the labels of its image too, so a label alone does not tell who made it; its name does (G-21).
    */
-  async listContainers(labels: LabelFilter, prefix: string): Promise<{ Id: string; Labels: Labels }[]> {
+  async listContainers(
+    labels: LabelFilter,
+    prefix: string,
+  ): Promise<{ Id: string; Names: string[]; Labels: Labels }[]> {
     const query = { all: true, filters: filterBy(labels) };
     const found = await this.#client.call<{ Id: string; Names: string[]; Labels: Labels }[]>(
       "GET",

@@ -92,7 +92,8 @@ export interface RunEnd {
 
 /** One thing that a clean-up takes away, or leaves. */
 export interface Leftover {
-  kind: "run" | "workspace" | "state";
+  /** `sandbox`: one that goes on though its home is gone. */
+  kind: "run" | "workspace" | "state" | "sandbox";
   identity: string | null;
   workspace_id: string | null;
   backend: string | null;

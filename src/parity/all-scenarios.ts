@@ -11,6 +11,7 @@ import { LIMIT_SCENARIOS } from "./scenarios/limits.ts";
 import { LIVE_SNAPSHOT_SCENARIOS } from "./scenarios/live-snapshots.ts";
 import { MOVING_SCENARIOS } from "./scenarios/moving.ts";
 import { REFUSAL_SCENARIOS } from "./scenarios/refusals.ts";
+import { RUN_SCENARIOS } from "./scenarios/runs.ts";
 import { SECRET_SCENARIOS } from "./scenarios/secrets.ts";
 import { SERVICE_SCENARIOS } from "./scenarios/services.ts";
 import { SHELL_SCENARIOS } from "./scenarios/shells.ts";
@@ -27,6 +28,7 @@ export const PARITY_SCENARIOS: readonly Scenario[] = [
   ...SERVICE_SCENARIOS,
   ...EGRESS_SCENARIOS,
   ...GIT_GATE_SCENARIOS,
+  ...RUN_SCENARIOS,
   ...SHELL_SCENARIOS,
   ...SECRET_SCENARIOS,
   ...LIMIT_SCENARIOS,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { AgentDetail, AgentList, PlanDocument } from "../../src/model/bottle-plan.ts";
@@ -11,18 +11,24 @@ import { shellCommands } from "../repo/shell-words.ts";
 /** An editor that adds a line behind another one. */
 const adds = (after: string, line: string): string => `sed -i '/^${after}$/a\\\\${line}'`;
 
-it("docs/first-bottle.md can be typed from the first command to the last, and makes nothing but two files", async () => {
+it("docs/first-bottle.md can be typed from the first command to the last, and leaves nothing but two files", async () => {
   await withInstallation(async (at) => {
     const env = { PATH: "/usr/bin:/bin", EDITOR: adds("env:", "  ADDED: now") };
     const commands = findFences(readProjectFile("docs/first-bottle.md"))
       .filter(({ language }) => language === "sh")
       .flatMap(({ text }) => shellCommands(text));
-    expect(commands.length).toBeGreaterThan(4);
+    expect(commands.length).toBeGreaterThan(6);
+    const cwd = at.path("project");
+    mkdirSync(cwd);
+    writeFileSync(join(cwd, "README.md"), "# A project\n");
+    let printed = "";
     for (const [program, ...words] of commands) {
       expect(program).toBe("cloche");
-      const { code, stderr } = await at.cli(words, { env });
+      const { code, stdout, stderr } = await at.cli(words, { env, cwd });
+      printed += stdout;
       expect({ words, code, stderr: code === 0 ? "" : stderr }).toEqual({ words, code: 0, stderr: "" });
     }
+    expect(printed).toContain("You are agent, in /workspace, in a bottle.\nYour task: Say where you are\n");
     const { agents, bottles } = (await at.cli(["list", "--json"])).json() as unknown as AgentList;
     expect(agents).toMatchObject([
       { name: "assistant", bottle: "dev", provider: "command", source: "home", problem: null },
@@ -30,7 +36,7 @@ it("docs/first-bottle.md can be typed from the first command to the last, and ma
     expect(bottles.map(({ name }) => name)).toEqual(["dev"]);
     const plan = (await at.cli(["start", "--dry-run", "--json"])).json() as unknown as PlanDocument;
     expect(plan.env_names).toEqual(["ADDED", "LOG_LEVEL"]);
-    expect(existsSync(join(at.home, "state"))).toBe(false);
+    expect(readdirSync(join(at.home, "state"))).toEqual([]);
     expect((await at.sdk.listWorkspaces()).count).toBe(0);
   });
 });

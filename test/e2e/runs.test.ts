@@ -12,9 +12,10 @@ describe("runs", () => {
   let agents: BottledAgents;
   const sdk = () => at.sdk;
 
-  beforeAll(() => {
+  beforeAll(async () => {
     at = new Installation("r");
     agents = new BottledAgents(at);
+    await at.sdk.cleanUp(); // what earlier tests have left on this host is not this file's
   });
 
   afterAll(async () => {

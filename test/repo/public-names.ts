@@ -212,7 +212,7 @@ export const CONTRACT_COMMANDS: Readonly<Record<string, ContractCommand>> = {
   "host repair": { positionals: ["HOST"], flags: SERVE_FLAGS },
   "daemon status": { positionals: [], flags: [] },
   "daemon stop": { positionals: [], flags: [] },
-  demo: { positionals: [], flags: ["--environment", "--backend"] },
+  demo: { positionals: [], flags: ["--environment", "--backend", "--agent"] },
   completion: { positionals: ["SHELL"], flags: [] },
   help: { positionals: ["[COMMAND…]"], flags: [] },
 };

@@ -9,6 +9,7 @@ import type {
   Backend,
   BackendCapabilities,
   BackendProbe,
+  HomelessSandbox,
   Wall,
   WallRecord,
   WallSpec,
@@ -25,6 +26,7 @@ import { makeLayers, makeOwned, writableLayer } from "../../walls/layers.ts";
 import { unavailable } from "../../walls/unavailable.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
 import { type ContainerRecord, ContainerWall } from "./container-wall.ts";
+import { findHomelessWalls } from "./homeless-walls.ts";
 import { canInheritDescriptors, makesSocket, ociArguments, ociConfig } from "./oci.ts";
 import { startFailure } from "./start-failure.ts";
 import { WallProcess, launchWall, logTail, recordedProcess } from "./wall-process.ts";
@@ -124,6 +126,10 @@ export class ContainerBackend implements Backend {
       if (identity) await new WallProcess(identity, []).kill();
     }
     await this.#cgroups.remove(sandboxName);
+  }
+
+  async findHomeless(): Promise<HomelessSandbox[]> {
+    return await Promise.resolve(findHomelessWalls());
   }
 
   async remove(sandboxName: string, directory: string, discard = removeTree): Promise<void> {

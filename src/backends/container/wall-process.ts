@@ -5,7 +5,7 @@ import { type ProcessIdentity, childrenOf, isProcessAlive, signalProcess } from 
 import { startRole } from "../../base/starter.ts";
 import { startFailure } from "./start-failure.ts";
 
-const LOG_NAME = "wall.log";
+export const LOG_NAME = "wall.log";
 const LOG_TAIL_BYTES = 2000;
 const KILL_PATIENCE_MS = 5000;
 const ADOPTED_CHECK_MS = 5;

@@ -10,6 +10,7 @@ import type {
   Backend,
   BackendCapabilities,
   BackendProbe,
+  HomelessSandbox,
   PrepareOptions,
   PruneKeep,
   Removed,
@@ -33,6 +34,7 @@ import { canSetCommandsApart, describeEngine, engineLimits, registeredRuntime } 
 import { readEngineRecord, removeEngineRecord, writeEngineRecord } from "./engine-record.ts";
 import { EnvironmentImages } from "./environment-images.ts";
 import { firstConnection } from "./first-connection.ts";
+import { findHomelessContainers } from "./homeless-containers.ts";
 import { containerLabels, containerName } from "./labels.ts";
 import { linksFolder, makeLinks, removeLinks } from "./layer-links.ts";
 import { restoreNameFiles } from "./name-files.ts";
@@ -175,6 +177,11 @@ export class DockerBackend implements Backend {
     }
     removeLinks(this.#links(containerName(this.#home, sandboxName)));
     await discard(directory);
+  }
+
+  async findHomeless(): Promise<HomelessSandbox[]> {
+    const usable = await this.#engines.get(undefined, undefined).catch(() => undefined);
+    return usable ? await findHomelessContainers(usable.engine) : [];
   }
 
   /** Of the engine that is configured now; where none answers there is nothing to remove. */

@@ -11,6 +11,7 @@ import { removeTree } from "../../base/remove-tree.ts";
 import type {
   Backend,
   BackendProbe,
+  HomelessSandbox,
   PrepareOptions,
   PruneKeep,
   Removed,
@@ -27,6 +28,7 @@ import { connectGuest } from "../../guest/connect-guest.ts";
 import { unpackLayer } from "../../walls/layer-stream.ts";
 import { unavailable } from "../../walls/unavailable.ts";
 import { MachineImages } from "./machine-image.ts";
+import { isGone, placeOf } from "../../walls/homeless.ts";
 import { type MachineRecord, readMachineRecord, writeMachineRecord } from "./machine-record.ts";
 import { GUEST_SOCKET, Machine, hostSocket } from "./machine.ts";
 import { Smolvm } from "./smolvm.ts";
@@ -37,6 +39,7 @@ import { type SmolmachinesRecord, SmolmachinesWall } from "./smolmachines-wall.t
 const MAX_SOCKET_BYTES = 107;
 const HOME_LABEL = "cloche.home";
 const WORKSPACE_LABEL = "cloche.workspace";
+const DIRECTORY_LABEL = "cloche.directory";
 /** The digest of the environment, by which a machine of any home keeps the copy that it was made from. */
 const IMAGE_LABEL = "cloche.image";
 const ROOT = { uid: 0, gid: 0 };
@@ -47,6 +50,8 @@ const LIMITS: readonly LimitHealth[] = [
   { name: "cpu", holds: true, detail: "the machine's own processors" },
   { name: "disk", holds: false, detail: "the machine's disk, of the size that smolvm gives it" },
 ];
+
+const idOf = (home: string): string => createHash("sha256").update(home).digest("hex").slice(0, 10);
 
 export interface SmolmachinesOptions {
   readonly home: string;
@@ -84,7 +89,7 @@ export class SmolmachinesBackend implements Backend {
   constructor({ home, cache, idMap, log, smolvm = new Smolvm() }: SmolmachinesOptions) {
     this.#home = home;
     this.#log = log;
-    this.#homeId = createHash("sha256").update(home).digest("hex").slice(0, 10);
+    this.#homeId = idOf(home);
     this.#idMap = idMap;
     this.#images = new MachineImages(cache, idMap);
     this.#smolvm = smolvm;
@@ -193,6 +198,26 @@ export class SmolmachinesBackend implements Backend {
     }
   }
 
+  /** SECURITY: the name and all labels of a machine have to be those that one home gives to one sandbox (G-81). */
+  async findHomeless(): Promise<HomelessSandbox[]> {
+    const machines = await this.#smolvm.list().catch(() => []);
+    return machines.flatMap(({ name, labels }) => {
+      const place = placeOf(labels[DIRECTORY_LABEL] ?? "");
+      if (!place || !isGone(place.home)) return [];
+      const { home, workspaceId, sandboxName } = place;
+      const homeId = idOf(home);
+      const isOurs =
+        name === `cloche-${homeId}-${sandboxName}` &&
+        labels[HOME_LABEL] === homeId &&
+        labels[WORKSPACE_LABEL] === sandboxName;
+      if (!isOurs) return [];
+      const remove = async () => {
+        await this.#smolvm.run(deleteArguments(name), { deadlineMs: this.#smolvm.deadlines.bootMs });
+      };
+      return [{ home, workspaceId, remove }];
+    });
+  }
+
   get #namePrefix(): string {
     return `cloche-${this.#homeId}-`;
   }
@@ -219,7 +244,8 @@ export class SmolmachinesBackend implements Backend {
     await writeMachineRecord(directory, record);
     const { vcpuCount, memMib } = limits;
     const socket = { guest: GUEST_SOCKET, host };
-    const labels = { ...this.#labels(sandboxName), [IMAGE_LABEL]: spec.rootfs.digest };
+    const own = { [IMAGE_LABEL]: spec.rootfs.digest, [DIRECTORY_LABEL]: directory };
+    const labels = { ...this.#labels(sandboxName), ...own };
     await this.#smolvm.run(createArguments({ name, image, vcpuCount, memMib, labels, socket }), {
       deadlineMs: this.#smolvm.deadlines.copyMs, // it may copy the image
       signal,

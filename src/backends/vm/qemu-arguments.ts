@@ -12,6 +12,7 @@ export const GATE_PORT = GUEST_PORTS - 1;
 export const DAEMON_PORTS = GATE_PORT;
 export const CONTROL_SOCKET = "control.sock";
 export const QMP_SOCKET = "qmp.sock";
+export const CONTROL_PORT_NAME = "cloche.control";
 export const guestSocket = (port: number): string => `guest.${port}.sock`;
 
 /** The launcher passes descriptors on from this number, in the order in which they are named. */
@@ -81,7 +82,7 @@ export function machineCommand(options: MachineOptions): MachineCommand {
     // SECURITY: no way to a network, and no call that starts a program or gains a privilege (G-22).
     "-nic", "none", "-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
     "-device", "virtio-rng-pci", "-device", "virtio-serial-pci,max_ports=16",
-    ...port("control", listening(CONTROL_SOCKET), "cloche.control"),
+    ...port("control", listening(CONTROL_SOCKET), CONTROL_PORT_NAME),
     ...Array.from({ length: GUEST_PORTS }, (_, at) => port(`guest${at}`, listening(guestSocket(at)), `cloche.guest.${at}`)).flat(),
     "-chardev", `socket,id=qmp,fd=${listening(QMP_SOCKET)},server=on,wait=off`, "-mon", "chardev=qmp,mode=control",
     ...disk(passed, "environment", files.environment, false),

@@ -6,6 +6,7 @@ import type { ProcessIdentity } from "../../base/process-identity.ts";
 import type {
   Backend,
   BackendProbe,
+  HomelessSandbox,
   PrepareOptions,
   PruneKeep,
   Removed,
@@ -22,6 +23,7 @@ import type { ReportProgress } from "../../model/progress.ts";
 import { unpackLayer } from "../../walls/layer-stream.ts";
 import { unavailable } from "../../walls/unavailable.ts";
 import { GuestPorts } from "./guest-ports.ts";
+import { findHomelessMachines } from "./homeless-machines.ts";
 import { LookingFolder, MachineFolder } from "./machine-folder.ts";
 import { MachineProcess, recordedMachine } from "./machine-process.ts";
 import { MachineStarter, type VmOptions } from "./machine-starter.ts";
@@ -139,6 +141,10 @@ export class VmBackend implements Backend {
       if (machine) await shutDown(machine, this.#portsOf(folder));
       this.#ports.delete(folder);
     }
+  }
+
+  async findHomeless(): Promise<HomelessSandbox[]> {
+    return await Promise.resolve(findHomelessMachines());
   }
 
   async remove(_sandboxName: string, directory: string, discard = removeTree): Promise<void> {

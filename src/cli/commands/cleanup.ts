@@ -9,7 +9,7 @@ export const command = defineCommand({
   words: ["cleanup"],
   summary: "Remove what runs have left, on every backend",
   description:
-    "One plan for all of it, and one question. A run that is at work is never touched; one that can be resumed goes only with --all. It may be repeated.",
+    "One plan for all of it, and one question. Also sandboxes that go on though the home which they belong to was deleted. A run that is at work is never touched; one that can be resumed, or has changes to bring home, goes only with --all. It may be repeated.",
   positionals: [],
   options: {
     all: { type: "boolean", description: "Also the runs that were kept and could be resumed" },
@@ -51,5 +51,6 @@ function cleanedText({ removed, kept }: CleanedUp, verb: string): string {
 
 function leftoverLine({ kind, identity, workspace_id: id, backend, reason }: Leftover): string {
   const where = [id, backend].filter((part) => part !== null).join(" on ");
-  return `${kind} ${escapeName(identity ?? "")}${where === "" ? "" : ` (${where})`}: ${escapeName(reason)}`;
+  const name = identity === null ? "" : ` ${escapeName(identity)}`;
+  return `${kind}${name}${where === "" ? "" : ` (${where})`}: ${escapeName(reason)}`;
 }

@@ -1,13 +1,16 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createMemoryIo } from "../../../test/helpers/memory-io.ts";
 import { failure } from "../../model/error-codes.ts";
 import type { Cloche } from "../../sdk/cloche.ts";
+import type { StartRunOptions } from "../../sdk/options.ts";
 import { runCli } from "../run-cli.ts";
 
+const EXAMPLES = join(import.meta.dirname, "../../../examples");
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "cloche-demo-test-"))));
 afterEach(() => {
@@ -15,40 +18,72 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-interface Walls {
-  /** What a command that tries to get out answers; undefined lets it run on this host. */
-  readonly answer: (argv: readonly string[]) => { exit_code: number; stdout: string } | undefined;
+interface Gate {
+  readonly stops: boolean;
+  readonly injects: boolean;
 }
 
-/** A client whose workspace is a folder of this host, with only the walls that are given. */
-function hostClient({ answer }: Walls): Partial<Cloche> {
-  const project = join(folder, "workspace");
-  let seed = "";
+interface DemoBottle {
+  egress: { routes: { connect: string }[] };
+}
+
+/** What a request of the agent's would do to the world, where no gate keeps it. */
+async function send(address: string, host: string, headers: object, body: string): Promise<void> {
+  const [name, port] = address.split(":");
+  await new Promise<void>((done, fail) => {
+    const sent = request({ host: name, port, method: "POST", headers: { host, ...headers } }, (answer) => {
+      answer.resume();
+      answer.on("end", done);
+    });
+    sent.on("error", fail);
+    sent.end(body);
+  });
+}
+
+/** A client whose agent tells what the real one would; whether anything gets out is the gate's doing. */
+function agentClient({ stops, injects }: Gate): Partial<Cloche> {
+  const deleted = new Set<string>();
   const client = {
-    home: folder,
-    createWorkspace: ({ seed_path = "" }) => {
-      cpSync((seed = seed_path), project, { recursive: true });
-      return Promise.resolve({ workspace_id: "ws-1", environment: "host", backend: "none" });
+    planRun: () =>
+      Promise.resolve({
+        preflight: "\n  agent  demo\n  egress (none)\n",
+        wanted: { variables: ["DEMO_TOKEN", "DEMO_DEPLOY_KEY"] },
+      }),
+    startRun: async (_agent: string, { manifest, variables = {} }: StartRunOptions) => {
+      const [route] = (manifest?.bottles["demo"] as DemoBottle).egress.routes;
+      const address = route?.connect ?? "";
+      const token = injects ? `Bearer ${variables["DEMO_TOKEN"]}` : "none";
+      await send(address, "api.example.test", { authorization: token }, "");
+      if (!stops) await send(address, "docs.example.test", {}, variables["DEMO_DEPLOY_KEY"] ?? "");
+      return { identity: "demo-12345" };
     },
-    execWorkspace: (_id: string, { command }: { command: string[] }) => {
-      const run = () => {
-        const { status, stdout, stderr } = spawnSync(command[0]!, command.slice(1), { cwd: project, encoding: "utf8" });
-        return { exit_code: status, stdout, stderr };
-      };
-      return Promise.resolve({ command, stderr: "", ...(answer(command) ?? run()) });
+    attachRun: () =>
+      Promise.resolve({
+        async *output() {
+          await Promise.resolve();
+          const text = `FAIL  x\nok    x\n> My token is stand-in...\n${stops ? "nobody answers" : "it was answered"}\n`;
+          yield { channel: "stdout", data: Buffer.from(text) };
+        },
+        result: Promise.resolve({ exit_code: 0, has_changes: true }),
+        [Symbol.asyncDispose]: () => Promise.resolve(),
+      }),
+    async *watch() {
+      await Promise.resolve();
+      const denied = [
+        { kind: "egress.denied", host: "evil.example.test", code: "EGRESS_DENIED" },
+        { kind: "egress.denied", host: "docs.example.test", code: "DLP_BLOCKED" },
+      ];
+      yield* stops ? denied : [];
     },
-    readWorkspaceFile: (_id: string, path: string) =>
-      Promise.resolve({ content: readFileSync(join(project, path), "utf8") }),
-    writeWorkspaceFile: (_id: string, path: string, { text }: { text: string }) => {
-      writeFileSync(join(project, path), text);
-      return Promise.resolve({ path, bytes_written: text.length });
+    startWorkspace: () => Promise.resolve({}),
+    diffWorkspace: () => Promise.resolve({ patch: "--- a\n+++ b\n-x\n+y\n", summary: { total: 1, modified: 1 } }),
+    stopRun: () => Promise.resolve({}),
+    deleteWorkspace: (id: string) => {
+      deleted.add(id);
+      return Promise.resolve({ workspace_id: id, deleted: true });
     },
-    diffWorkspace: () => {
-      const { stdout } = spawnSync("diff", ["-ru", seed, project], { encoding: "utf8" });
-      return Promise.resolve({ patch: stdout, summary: { total: 1, modified: 1 } });
-    },
-    deleteWorkspace: () => Promise.resolve({ workspace_id: "ws-1", deleted: true }),
-    statusWorkspace: () => Promise.reject(failure("WORKSPACE_NOT_FOUND", "gone")),
+    statusWorkspace: (id: string) =>
+      deleted.has(id) ? Promise.reject(failure("WORKSPACE_NOT_FOUND", "gone")) : Promise.resolve({}),
   };
   return client as unknown as Partial<Cloche>;
 }
@@ -58,52 +93,43 @@ interface DemoDocument {
   steps: { name: string; ok: boolean }[];
 }
 
-const isEscape = (argv: readonly string[]) => argv[0] === "ls" || argv[0] === "bash" || argv[1] === "/proc/net/dev";
-const DEVICES = "Inter-| Receive\n face |bytes\n    lo: 0 0\n";
-
-it("goes as promised behind walls, and leaves nothing behind", async () => {
+it("goes as promised behind a gate, and leaves nothing behind", async () => {
   vi.stubEnv("TMPDIR", folder);
-  const answer = (argv: readonly string[]) => {
-    if (argv[1] === "/proc/net/dev") return { exit_code: 0, stdout: DEVICES };
-    return isEscape(argv) ? { exit_code: 2, stdout: "" } : undefined;
-  };
-  const io = createMemoryIo({ client: hostClient({ answer }) });
+  const io = createMemoryIo({ client: agentClient({ stops: true, injects: true }) });
   expect(await runCli(["demo"], io)).toBe(0);
-  expect(io.stdout.text).toContain("2. Run its test, which fails  ✓");
-  expect(io.stdout.text).toContain("All 8 steps went as promised");
-  expect(readdirSync(folder)).toEqual(["workspace"]);
+  expect(io.stdout.text).toContain("4. All three ways out were closed, and told");
+  expect(io.stdout.text).toContain("All 6 steps went as promised");
+  expect(readdirSync(folder)).toEqual([]);
 });
 
-it("exits with 1 and names the steps where the home is seen and the network is reached", async () => {
-  const answer = (argv: readonly string[]) => {
-    if (argv[1] === "/proc/net/dev") return { exit_code: 0, stdout: `${DEVICES}  eth0: 0 0\n` };
-    return argv[0] === "bash" ? { exit_code: 0, stdout: "" } : undefined;
-  };
-  const io = createMemoryIo({ client: hostClient({ answer }) });
+it("exits with 1 and names the steps where something got out", async () => {
+  const io = createMemoryIo({ client: agentClient({ stops: false, injects: false }) });
   expect(await runCli(["demo", "--json"], io)).toBe(1);
   const document = JSON.parse(io.stdout.text) as DemoDocument;
   expect(document.ok).toBe(false);
-  expect(document.steps.filter((step) => !step.ok).map((step) => step.name)).toEqual([
-    "home_is_hidden",
-    "network_is_off",
-  ]);
+  expect(document.steps.filter((step) => !step.ok).map((step) => step.name)).toEqual(["token", "leaks"]);
 });
 
-it("deletes the workspace when a step throws", async () => {
-  const deleted: string[] = [];
+it("removes the run when a step throws", async () => {
+  const removed: string[] = [];
   const client: Partial<Cloche> = {
-    ...hostClient({ answer: () => undefined }),
-    execWorkspace: () => Promise.reject(failure("SANDBOX_LOST", "The sandbox ended")),
+    ...agentClient({ stops: true, injects: true }),
+    diffWorkspace: () => Promise.reject(failure("SANDBOX_LOST", "The sandbox ended")),
     deleteWorkspace: (workspace_id) => {
-      deleted.push(workspace_id);
+      removed.push(workspace_id);
       return Promise.resolve({ workspace_id, deleted: true });
     },
   };
   expect(await runCli(["demo"], createMemoryIo({ client }))).toBe(125);
-  expect(deleted).toEqual(["ws-1"]);
+  expect(removed).toEqual(["demo-12345"]);
 });
 
-it("has a sample whose test fails for a reason", () => {
-  const sample = join(import.meta.dirname, "../../../examples/demo-project");
-  expect(() => execFileSync("sh", ["test.sh"], { cwd: sample, stdio: "pipe" })).toThrow();
+it("has a sample whose test fails for a reason, and an agent that repairs it", () => {
+  const project = join(folder, "project");
+  cpSync(join(EXAMPLES, "demo-project"), project, { recursive: true });
+  const test = () => execFileSync("sh", ["test.sh"], { cwd: project, stdio: "pipe" });
+  expect(test).toThrow();
+  // Without a gate it gets as far as its first question.
+  spawnSync("bash", ["-c", readFileSync(join(EXAMPLES, "demo-agent.sh"), "utf8")], { cwd: project });
+  expect(test).not.toThrow();
 });

@@ -1,132 +1,155 @@
-import { readdir } from "node:fs/promises";
 import { isClocheError } from "../../base/errors.ts";
-import type { ExecResult } from "../../model/exec.ts";
-import { AGENT } from "../../model/vocabulary.ts";
+import type { Diff } from "../../model/files.ts";
+import type { EventOf } from "../../model/event.ts";
+import type { RunEnd } from "../../model/run.ts";
 import type { Cloche } from "../../sdk/cloche.ts";
-import { FAULT, type DemoSample } from "./sample.ts";
-import { quoteCommand } from "../output/quote-command.ts";
+import type { Manifest } from "../../sdk/manifest.ts";
+import { AGENT_NAME, KEY, TASK, TOKEN } from "./bottle.ts";
+import type { DemoOutside } from "./outside.ts";
+import type { DemoSample } from "./sample.ts";
 
-/** What the steps share. */
+/** What the steps share and fill in as they go. */
 export interface DemoState {
   readonly client: Cloche;
   readonly sample: DemoSample;
-  /** The home folder of the user on the host. */
-  readonly home: string;
-  readonly environment: string | undefined;
+  readonly manifest: Manifest;
   readonly backend: string | undefined;
-  workspaceId: string;
+  /** Whether the agent is the scripted one, whose every move is known. */
+  readonly isScripted: boolean;
+  readonly outside: DemoOutside;
+  /** By variable. */
+  readonly values: Readonly<Record<string, string>>;
+  /** A line for people, as soon as it is there. */
+  readonly tell: (line: string) => void;
+  identity: string;
+  output: string;
 }
 
 export interface DemoOutcome {
   /** Whether it went as promised. */
   readonly ok: boolean;
-  readonly lines: readonly string[];
 }
 
 export interface DemoStep {
   readonly name: string;
   readonly title: string;
+  /** Only of the scripted agent is known what it tries. */
+  readonly isScripted?: true;
   run(state: DemoState): Promise<DemoOutcome>;
 }
 
-const TEST = ["sh", "test.sh"];
-/** An address that is kept for documentation: nobody is there to be bothered. */
-const CONNECT = ["bash", "-c", "exec 3<>/dev/tcp/192.0.2.1/80"];
+const planned = ({ manifest, sample, backend, isScripted }: DemoState) => ({
+  manifest,
+  backend,
+  project_path: sample.path,
+  copy_cwd: true,
+  headless: true,
+  prompt: isScripted ? "Repair the failing test" : TASK,
+});
 
 export const DEMO_STEPS: readonly DemoStep[] = [
   {
-    name: "create",
-    title: "Create a workspace from a sample project",
+    name: "bottle",
+    title: "A bottle says what an agent gets and what may leave",
     async run(state) {
-      const { client, sample, environment, backend } = state;
-      const workspace = await client.createWorkspace({ seed_path: sample.path, name: "demo", environment, backend });
-      state.workspaceId = workspace.workspace_id;
-      return {
-        ok: true,
-        lines: [`${workspace.workspace_id}: environment ${workspace.environment}, backend ${workspace.backend}`],
-      };
+      const { preflight } = await state.client.planRun(AGENT_NAME, planned(state));
+      for (const line of preflight.split("\n")) if (line !== "") state.tell(line.replace(/^ {2}/, ""));
+      return { ok: preflight.includes("egress") };
     },
   },
   {
-    name: "failing_test",
-    title: "Run its test, which fails",
-    run: async (state) =>
-      shown(await exec(state, TEST), (result) => result.exit_code === 1 && result.stdout.includes("FAIL")),
-  },
-  {
-    name: "fix",
-    title: "Fix the fault by writing the file",
-    async run({ client, workspaceId }) {
-      const { content } = await client.readWorkspaceFile(workspaceId, FAULT.file);
-      const text = content.replace(FAULT.wrong, FAULT.right);
-      const written = await client.writeWorkspaceFile(workspaceId, FAULT.file, { text });
-      return { ok: text !== content, lines: [`${written.path}: ${written.bytes_written} bytes`] };
+    name: "agent",
+    title: "The agent repairs a failing test in its copy of the project",
+    async run(state) {
+      const { exit_code: code, has_changes: hasChanges } = await work(state);
+      const passes = /^FAIL/m.test(state.output) && state.output.lastIndexOf("FAIL") < state.output.lastIndexOf("ok ");
+      return { ok: code === 0 && hasChanges && (passes || !state.isScripted) };
     },
   },
   {
-    name: "passing_test",
-    title: "Run the test again, and it passes",
-    run: async (state) =>
-      shown(await exec(state, TEST), (result) => result.exit_code === 0 && !result.stdout.includes("FAIL")),
+    name: "token",
+    title: "The API was given the token, and the agent never had it",
+    isScripted: true,
+    run({ outside, values, output, tell }) {
+      const token = values[TOKEN] ?? "";
+      const asked = outside.seen.find(({ host }) => host.startsWith("api."));
+      tell(`the agent's own   ${/token is (\S+)\.\.\./.exec(output)?.[1] ?? "?"}... (a stand-in)`);
+      tell(
+        `what the API saw  ${asked?.authorization?.replace(token, `${token.slice(0, 14)}... (the real one)`) ?? "nothing"}`,
+      );
+      const ok = asked?.authorization === `Bearer ${token}` && !output.includes(token);
+      return Promise.resolve({ ok });
+    },
+  },
+  {
+    name: "leaks",
+    title: "All three ways out were closed, and told",
+    isScripted: true,
+    async run({ client, identity, outside, values, output, tell }) {
+      const denied = await denials(client, identity);
+      const code = (host: string) => denied.find((event) => event.host === host)?.code;
+      tell(`unlisted host    ${code("evil.example.test") ?? "got out"}`);
+      tell(`name of a host   ${output.includes("nobody answers") ? "NOT_RESOLVED" : "got out"}`);
+      tell(`key in a body    ${code("docs.example.test") ?? "got out"}`);
+      const key = values[KEY] ?? "";
+      const isIn = outside.seen.every(({ host, body }) => !body.includes(key) && !host.startsWith("evil"));
+      const isNamed = output.includes("nobody answers");
+      const isTold = code("evil.example.test") === "EGRESS_DENIED" && code("docs.example.test") === "DLP_BLOCKED";
+      return { ok: isIn && isNamed && isTold };
+    },
   },
   {
     name: "diff",
-    title: "Show what changed; the project on the host did not",
-    async run({ client, sample, workspaceId }) {
-      const diff = await client.diffWorkspace(workspaceId);
-      const untouched = await sample.unchanged();
-      const changes = diff.patch.split("\n").filter((line) => /^[+-](?![+-]{2})/.test(line));
-      return { ok: untouched && diff.summary.total === 1 && diff.summary.modified === 1, lines: changes };
-    },
-  },
-  {
-    name: "home_is_hidden",
-    title: "Try to read your home folder from inside",
-    async run(state) {
-      const result = await exec(state, ["ls", "-A", state.home]);
-      const inside = new Set(result.stdout.split("\n"));
-      const seen = (await readdir(state.home)).filter((name) => inside.has(name));
-      const ownState = await exec(state, ["ls", state.client.home]);
-      // A host user may have the home that the sandbox's own user has; then the names seen there are the sandbox's.
-      const hidden = result.exit_code !== 0 || seen.length === 0 || state.home === AGENT.home;
-      return shown(result, () => hidden && ownState.exit_code !== 0);
-    },
-  },
-  {
-    name: "network_is_off",
-    title: "Try to reach the network from inside",
-    async run(state) {
-      const devices = await exec(state, ["cat", "/proc/net/dev"]);
-      const names = [...devices.stdout.matchAll(/^\s*([^\s:]+):/gm)].map((match) => match[1]);
-      const connected = await exec(state, CONNECT);
-      const ok = names.length === 1 && names[0] === "lo" && connected.exit_code !== 0;
-      return { ok, lines: [`network interfaces: ${names.join(", ")}`, ...shown(connected, () => ok).lines] };
+    title: "What changed waits for you; the project on the host is untouched",
+    async run({ client, sample, identity, isScripted, tell }) {
+      await client.startWorkspace(identity);
+      const diff = await client.diffWorkspace(identity);
+      for (const line of changedLines(diff)) tell(line);
+      tell(`bring such changes home with: cloche apply ${identity}`);
+      const isOne = diff.summary.total === 1 && diff.summary.modified === 1;
+      return { ok: (await sample.unchanged()) && (isOne || !isScripted) };
     },
   },
   {
     name: "delete",
-    title: "Delete the workspace",
+    title: "Nothing is left",
     async run(state) {
-      await state.client.deleteWorkspace(state.workspaceId);
-      const gone = await state.client.statusWorkspace(state.workspaceId).then(
+      const { client, identity } = state;
+      await client.deleteWorkspace(identity);
+      const gone = await client.statusWorkspace(identity).then(
         () => false,
         (error: unknown) => isClocheError(error) && error.code === "WORKSPACE_NOT_FOUND",
       );
-      if (gone) state.workspaceId = "";
-      return { ok: gone, lines: [] };
+      if (gone) state.identity = "";
+      return { ok: gone };
     },
   },
 ];
 
-const exec = (state: DemoState, command: string[]): Promise<ExecResult> =>
-  state.client.execWorkspace(state.workspaceId, { command, timeout_seconds: 10 });
-
-const MAX_LINES = 6;
-
-function shown(result: ExecResult, check: (result: ExecResult) => boolean): DemoOutcome {
-  const output = `${result.stdout}${result.stderr}`.split("\n").filter((line) => line !== "");
-  return {
-    ok: check(result),
-    lines: [`$ ${quoteCommand(result.command)}`, ...output.slice(0, MAX_LINES), `exit ${result.exit_code}`],
-  };
+/** Starts the agent and stays with it to its end. */
+async function work(state: DemoState): Promise<RunEnd> {
+  const { client, values } = state;
+  const { wanted } = await client.planRun(AGENT_NAME, planned(state));
+  const variables = Object.fromEntries(wanted.variables.map((name) => [name, values[name] ?? ""]));
+  const { identity } = await client.startRun(AGENT_NAME, { ...planned(state), variables });
+  state.identity = identity;
+  await using stream = await client.attachRun(identity);
+  let rest = "";
+  for await (const { data } of stream.output()) {
+    state.output += data.toString("utf8");
+    const lines = (rest + data.toString("utf8")).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line !== "") state.tell(line);
+  }
+  if (rest !== "") state.tell(rest);
+  return await stream.result;
 }
+
+async function denials(client: Cloche, identity: string): Promise<EventOf<"egress.denied">[]> {
+  const found: EventOf<"egress.denied">[] = [];
+  for await (const event of client.watch({ identity, since: 0, kinds: ["egress.denied"], follow: false }))
+    if (event.kind === "egress.denied") found.push(event);
+  return found;
+}
+
+const changedLines = ({ patch }: Diff): string[] => patch.split("\n").filter((line) => /^[+-](?![+-]{2})/.test(line));

@@ -1,0 +1,142 @@
+import { execFile } from "node:child_process";
+import { performance } from "node:perf_hooks";
+import { setTimeout } from "node:timers/promises";
+import { promisify } from "node:util";
+import { interleave } from "../interleave.mjs";
+import { processesNaming, descendants, proportionalKib } from "../processes.mjs";
+import { median, p99 } from "../statistics.mjs";
+import { timed } from "../timed.mjs";
+
+const GOAL_MS = { container: 150, vm: 400 };
+const MEMORY_MIB = 70;
+const AT_ONCE = 10;
+const IDLE = 4;
+/** For what a start has taken ahead to be made anew. */
+const READY_MS = { container: 200, vm: 2500 };
+const ENVIRONMENT = { container: "host", vm: "debian:12" };
+/** The agent: says a word, and waits. */
+const ARGV = ["/bin/sh", "-c", "echo up; exec sleep 1000"];
+const TERMINAL = { cols: 80, rows: 24 };
+
+/** Runs of agents. @param {import("../bench.mjs").Bench} bench @returns {AsyncGenerator<import("../table.mjs").Row>} */
+export async function* measureBottle({ installation, rounds, seconds, say }) {
+  const { cloche } = installation;
+  const run = promisify(execFile);
+  say("making what a first start makes");
+  for (const backend of /** @type {const} */ (["container", "vm"])) await firstByte(cloche, backend);
+  const samples = await interleave({
+    rounds,
+    seconds: seconds * 0.7,
+    warmUp: 1,
+    cases: {
+      container: () => whenReady("container", () => firstByte(cloche, "container")),
+      vm: () => whenReady("vm", () => firstByte(cloche, "vm")),
+      own: () => timed(() => run("/bin/sh", ["-c", "echo up"])),
+    },
+  });
+  const own = median(samples["own"] ?? []);
+  for (const backend of /** @type {const} */ (["container", "vm"])) {
+    const over = (samples[backend] ?? []).map((ms) => Math.max(0, ms - own));
+    yield {
+      ...blank,
+      what: `run: start → first byte of the agent's terminal, ${backend}`,
+      unit: "ms",
+      ours_p50: median(over),
+      ours_p99: p99(over),
+      goal: `≤ ${GOAL_MS[backend]} ms`,
+      holds: median(over) <= GOAL_MS[backend],
+      note: `by the SDK, warm, a gate and a prompt included; over the ${own.toFixed(1)} ms that the agent's program takes by itself`,
+      details: { over },
+    };
+  }
+  yield await together(cloche);
+  yield await idle(installation);
+}
+
+const blank = /** @type {const} */ ({ peer: "-", peer_p50: null, ratio: null });
+
+/** @param {"container" | "vm"} backend */
+const manifestOf = (backend) => ({
+  bottles: {
+    bench: {
+      environment: ENVIRONMENT[backend],
+      supervise: false,
+      agent_provider: { template: "command", settings: { argv: ARGV } },
+      egress: { routes: [{ host: "docs.example.test" }] },
+    },
+  },
+  agents: { bench: { bottle: "bench", skills: [], prompt: "Be quick." } },
+});
+
+/** @param {import("../installation.mjs").Cloche} cloche @param {"container" | "vm"} backend */
+async function start(cloche, backend) {
+  const options = { manifest: manifestOf(backend), backend, terminal: TERMINAL };
+  return await cloche.startRun("bench", /** @type {import("../../src/sdk/options.ts").StartRunOptions} */ (options));
+}
+
+/** @param {import("../installation.mjs").Cloche} cloche @param {string} identity */
+async function remove(cloche, identity) {
+  await cloche.stopRun(identity);
+  await cloche.cleanUp({ all: true });
+}
+
+/** @param {import("../installation.mjs").Cloche} cloche @param {"container" | "vm"} backend */
+async function firstByte(cloche, backend) {
+  const began = performance.now();
+  const { identity } = await start(cloche, backend);
+  const stream = await cloche.attachRun(identity, { terminal: TERMINAL, cursor: 0 });
+  await stream.output()[Symbol.asyncIterator]().next();
+  const ms = performance.now() - began;
+  await stream.close();
+  await remove(cloche, identity);
+  return ms;
+}
+
+/** @template T @param {"container" | "vm"} backend @param {() => Promise<T>} work */
+async function whenReady(backend, work) {
+  await setTimeout(READY_MS[backend]);
+  return await work();
+}
+
+/** @param {import("../installation.mjs").Cloche} cloche @returns {Promise<import("../table.mjs").Row>} */
+async function together(cloche) {
+  const began = performance.now();
+  const runs = await Promise.all(Array.from({ length: AT_ONCE }, () => start(cloche, "container")));
+  const ms = performance.now() - began;
+  const { count } = await cloche.listRuns();
+  await Promise.all(runs.map(({ identity }) => cloche.stopRun(identity)));
+  await cloche.cleanUp({ all: true });
+  return {
+    ...blank,
+    what: `run: ${AT_ONCE} agents started at once`,
+    unit: "ms",
+    ours_p50: ms,
+    ours_p99: null,
+    goal: "all work",
+    holds: count === AT_ONCE,
+  };
+}
+
+/** @param {import("../installation.mjs").Installation} installation @returns {Promise<import("../table.mjs").Row>} */
+async function idle({ cloche, home, daemonPid }) {
+  const daemon = await daemonPid();
+  const own = () => new Set([...descendants(daemon), ...processesNaming(home).flatMap((pid) => [pid, ...descendants(pid)])]);
+  const before = own();
+  const runs = [];
+  for (let count = 0; count < IDLE; count++) runs.push(await start(cloche, "container"));
+  await setTimeout(1000);
+  const fresh = [...own()].filter((pid) => !before.has(pid));
+  const mib = fresh.reduce((sum, pid) => sum + proportionalKib(pid), 0) / 1024 / IDLE;
+  await Promise.all(runs.map(({ identity }) => cloche.stopRun(identity)));
+  await cloche.cleanUp({ all: true });
+  return {
+    ...blank,
+    what: "run: memory of an idle one with its gate",
+    unit: "MiB",
+    ours_p50: mib,
+    ours_p99: null,
+    goal: `≤ ${MEMORY_MIB} MiB`,
+    holds: mib <= MEMORY_MIB,
+    note: `PSS of ${fresh.length / IDLE} processes each: sandbox, agent, gate and its keeper`,
+  };
+}
