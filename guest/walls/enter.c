@@ -1,5 +1,5 @@
 /*
- * `cloche-guest enter MAP --program PATH [--release PATH] [--hide PATH]… -- init --socket-folder FOLDER …`: the first process of a container whose root is the host's.
+ * `cloche-guest enter MAP --program PATH [--own-network] [--release PATH] [--hide PATH]… -- init --socket-folder FOLDER …`: the first process of a container whose root is the host's.
  *
  * The engine has made namespaces, mounts and limits, but its container knows the host's own user ids. So this listens for the daemon, takes hold of the
  * layers, unmounts all that names the host, enters a user namespace whose ids no account of the host has, and becomes the guest program. Nothing of the sandbox has
@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +110,7 @@ static char *open_commands_cgroup(const char *bytes) {
 struct enter_options {
   struct id_map map;
   char *program;
+  bool own_network;
   char **words; /* of `init`, after "--" */
 };
 
@@ -118,6 +121,9 @@ static void read_options(char **argv, struct enter_options *o) {
     if (taken == 0 && at[1] && strcmp(*at, "--program") == 0) {
       o->program = at[1];
       taken = 2;
+    } else if (taken == 0 && strcmp(*at, "--own-network") == 0) {
+      o->own_network = true;
+      taken = 1;
     } else if (taken == 0 && at[1] && strcmp(*at, "--release") == 0) {
       release(at[1]);
       taken = 2;
@@ -151,6 +157,8 @@ int enter_main(int argc, char **argv) {
   hide(o.program);
   /* SECURITY: the sandbox's root is nobody on the host, and has power over nothing but the sandbox (G-21) */
   id_map_enter(&o.map, 0, nothing_to_open, NULL);
+  /* The engine's network has a loopback interface too, and belongs to the host's root: nobody in the sandbox could give it the address that resolvers look for. */
+  if (o.own_network && unshare(CLONE_NEWNET) != 0) complain("Cannot make a network of the sandbox's own: %s", strerror(errno));
   const char *unlimited = namespace_limits_set();
   if (unlimited) complain("Cannot limit %s: %s", unlimited, strerror(errno));
   if (o.map.agent) keep_capabilities();

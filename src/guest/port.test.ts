@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { dataPayload, FakeGuest, pack, settle } from "../../test/guest/fake-guest.ts";
+import { dataPayload, FakeGuest, helloPayload, pack, settle } from "../../test/guest/fake-guest.ts";
 import { encodeFrame } from "./codec.ts";
 import { GUEST, HOST } from "./frame-types.ts";
 import { WINDOW_BYTES } from "./output-window.ts";
@@ -108,6 +108,30 @@ describe("listen()", () => {
     await guest.frame(HOST.DETACH, 87);
     expect(sockets).toHaveLength(512);
     expect(guest.frames.filter(({ type }) => type === HOST.DETACH)).toHaveLength(88);
+    client.close();
+  });
+
+  it("G-43 drops answers to datagrams of a guest that takes none, and answers on when it does", async () => {
+    const guest = new FakeGuest();
+    const client = await guest.connect(undefined, helloPayload(1, 7));
+    const opening = client.listenForDatagrams(53, (data, answer) => answer(Buffer.concat([data, Buffer.alloc(1000)])));
+    const { stream } = await guest.frame(HOST.LISTEN);
+    guest.send(GUEST.OK, stream);
+    await opening;
+    guest.own.pause();
+    const asked = encodeFrame(GUEST.DATAGRAM, stream, Buffer.concat([Buffer.alloc(6), Buffer.from("question")]));
+    for (let round = 0; round < 100; round++) {
+      guest.sendRaw(Buffer.concat(Array.from({ length: 100 }, () => asked)));
+      await settle();
+    }
+    // Ten megabytes of answers, of which the first are kept.
+    expect(guest.host.writableLength).toBeLessThan(2 * 1024 * 1024);
+    guest.own.resume();
+    await settle();
+    const answered = guest.frames.length;
+    guest.sendRaw(asked);
+    await settle();
+    expect(guest.frames.length).toBe(answered + 1);
     client.close();
   });
 

@@ -38,8 +38,8 @@ function packField([kind, value]: Field): Buffer {
   }
 }
 
-export const helloPayload = (version = 1): Buffer =>
-  pack(["u32", MAGIC], ["u16", version], ["u16", 3], ["u32", 1], ["raw", Buffer.alloc(16, 7)]);
+export const helloPayload = (version = 1, flags = 3): Buffer =>
+  pack(["u32", MAGIC], ["u16", version], ["u16", flags], ["u32", 1], ["raw", Buffer.alloc(16, 7)]);
 export const dataPayload = (channel: number, offset: number, data: string | Uint8Array): Buffer =>
   pack(["u8", channel], ["u64", offset], ["raw", data]);
 export const exitPayload = (code = 0): Buffer => pack(["u8", 0], ["u8", 0], ["i32", code], ["u64", 1000], ["str", ""]);
@@ -78,10 +78,10 @@ export class FakeGuest {
     return known ?? new Promise<Frame>((resolve) => (this.#waiting = { match, resolve }));
   }
 
-  async connect(options?: ConnectOptions): Promise<GuestClient> {
+  async connect(options?: ConnectOptions, hello = helloPayload()): Promise<GuestClient> {
     const client = GuestClient.connect(this.host, options);
     await this.frame(HOST.HELLO);
-    this.send(GUEST.HELLO, 0, helloPayload());
+    this.send(GUEST.HELLO, 0, hello);
     return client;
   }
 }

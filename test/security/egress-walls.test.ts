@@ -115,6 +115,8 @@ describe.each(WALLS)("a sandbox with network policy egress, backend $backend", (
     expect(await certificate(other)).toContain("BEGIN CERTIFICATE");
     expect(await certificate(other)).not.toBe(await certificate(id));
     expect((await run(`getent hosts ${OTHERS}`)).code).toBe(2);
+    // Its own hosts, also for who asks for addresses that fit the interfaces.
+    expect((await run(`getent ahostsv4 ${LISTED}`)).out).toMatch(/^127\.\d/);
     expect((await run("cat /proc/*/environ /run/cloche/* 2>/dev/null | grep -c 'PRIVATE KEY'")).out.trim()).toBe("0");
     const find = "find / -xdev \\( -name control.sock -o -name daemon.sock -o -name gate.pid \\) 2>/dev/null";
     expect((await run(find)).out).toBe("");

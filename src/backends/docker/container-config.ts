@@ -72,7 +72,16 @@ export function containerConfig(plan: ContainerPlan): object {
     Image: image,
     Hostname: spec.hostname,
     // SECURITY: nothing of the image says who runs and with what: not its entry point, not its user, not its variables (G-21).
-    Entrypoint: [PROGRAM, "enter", ...mapArguments(idMap), "--program", PROGRAM, ...releaseArguments(idMap)],
+    Entrypoint: [
+      PROGRAM,
+      "enter",
+      ...mapArguments(idMap),
+      "--program",
+      PROGRAM,
+      // The network of a sandbox under gVisor is gVisor's own, and stays as it is.
+      ...(isGvisor(spec.ociRuntime) ? [] : ["--own-network"]),
+      ...releaseArguments(idMap),
+    ],
     Cmd: [
       ...NAME_FILES.flatMap((path) => ["--hide", `/${path}`]),
       "--",

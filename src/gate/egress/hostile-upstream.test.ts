@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { type Socket, createServer } from "node:net";
+import { type Socket, connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,6 +11,7 @@ const TLS_HOST = "tls.example.test";
 const WRONG = "another.example.test";
 const PACKED = "packed.example.test";
 const TALKS = "talks.example.test";
+const PLAIN = "plain.example.test";
 const TOKEN = `tok-${randomBytes(20).toString("hex")}`;
 const HEAD_MS = 400;
 
@@ -26,15 +27,16 @@ let proxy: TestProxy;
 
 beforeAll(async () => {
   upstream = await new Upstream().listen([PACKED, TALKS]);
-  const connect = `127.0.0.1:${await listening(server)}`;
+  const hostile = `127.0.0.1:${await listening(server)}`;
   proxy = await new TestProxy(
     {
       routes: [
-        routeFor(HOST, { connect }),
-        routeFor(TLS_HOST, { connect }),
+        routeFor(HOST, { connect: hostile }),
+        routeFor(TLS_HOST, { connect: hostile }),
         upstream.route(WRONG),
         upstream.route(PACKED, { credentials: [bearer(TOKEN)] }),
         upstream.route(TALKS),
+        routeFor(PLAIN, { connect: `127.0.0.1:${upstream.plainPort}` }),
       ],
     },
     { headMs: HEAD_MS, halfClosedMs: 200 },
@@ -177,13 +179,33 @@ describe("G-51 an upstream that answers with", () => {
     const client = await proxy.secure(TALKS);
     const over = new Promise<void>((done) => client.once("close", () => done()));
     client.resume();
-    client.write(
-      `GET / HTTP/1.1\r\nHost: ${TALKS}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
-    );
+    client.write(`GET / HTTP/1.1\r\nHost: ${TALKS}\r\n${WEB_SOCKET}`);
     await over;
     expect(proxy.events.length).toBeGreaterThan(0);
   });
+
+  it("a WebSocket whose client has ended is over soon, also when the upstream never ends its side", async () => {
+    const upgraded = new Promise<Socket>((done) =>
+      upstream.plain.once("upgrade", (_request, socket: Socket) => {
+        socket.on("error", () => undefined).resume();
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n");
+        done(socket);
+      }),
+    );
+    const client = connect(proxy.port, "127.0.0.1");
+    client.on("error", () => undefined).resume();
+    client.write(`GET http://${PLAIN}/ HTTP/1.1\r\nHost: ${PLAIN}\r\n${WEB_SOCKET}`);
+    const served = await upgraded;
+    await new Promise((done) => client.once("data", done));
+    client.end();
+    // Told when it is over.
+    await expect.poll(() => proxy.events.filter(({ host }) => host === PLAIN)).toMatchObject([{ status: 101 }]);
+    served.destroy();
+  });
 });
+
+const WEB_SOCKET =
+  "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
 
 const connections = (): Promise<number> =>
   new Promise((done, fail) => server.getConnections((error, count) => (error ? fail(error) : done(count))));

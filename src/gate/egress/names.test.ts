@@ -1,4 +1,4 @@
-import { PassThrough, duplexPair } from "node:stream";
+import { duplexPair } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { routeFor } from "../../../test/helpers/egress-proxy.ts";
 import { EgressEvents } from "./egress-events.ts";
@@ -98,14 +98,33 @@ describe("names in a sandbox", () => {
     expect(addressIn(all.subarray(2, 2 + size))).toMatch(/^127\./);
   });
 
-  it("G-43 end a connection that sends what is no question", async () => {
+  it("G-43 end a connection that sends what is no question, at once", async () => {
     const { names } = namesFor();
     for (const bytes of [Buffer.from([0, 5, 1, 2, 3, 4, 5]), Buffer.from([0xff, 0xff, 1])]) {
-      const stream = new PassThrough();
-      const closed = new Promise((done) => stream.once("close", done));
-      names.serve(stream);
-      stream.write(bytes);
-      await closed;
+      const [sandbox, gate] = duplexPair();
+      names.serve(gate);
+      sandbox.write(bytes);
+      await soon();
+      expect(gate.destroyed).toBe(true);
     }
   });
+
+  it("G-43 end a connection of one who asks without end and takes no answers", async () => {
+    const { names } = namesFor("one.example.test");
+    const [sandbox, gate] = duplexPair();
+    names.serve(gate);
+    const asked = query("one.example.test");
+    const framed = Buffer.concat([Buffer.from([0, asked.length]), asked]);
+    for (let count = 0; count < 5000 && !gate.destroyed; count++) {
+      sandbox.write(framed);
+      if (count % 100 === 0) await soon();
+    }
+    await soon();
+    expect([gate.destroyed, gate.writableLength < 128 * 1024]).toEqual([true, true]);
+  });
 });
+
+/** When all that is under way in this process has come. */
+const soon = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise((done) => setImmediate(done));
+};
