@@ -120,7 +120,8 @@ async function together(cloche) {
 /** @param {import("../installation.mjs").Installation} installation @returns {Promise<import("../table.mjs").Row>} */
 async function idle({ cloche, home, daemonPid }) {
   const daemon = await daemonPid();
-  const own = () => new Set([...descendants(daemon), ...processesNaming(home).flatMap((pid) => [pid, ...descendants(pid)])]);
+  const own = () =>
+    new Set([...descendants(daemon), ...processesNaming(home).flatMap((pid) => [pid, ...descendants(pid)])]);
   const before = own();
   const runs = [];
   for (let count = 0; count < IDLE; count++) runs.push(await start(cloche, "container"));

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { removeTree } from "../../src/base/remove-tree.ts";
 import type { Leftover } from "../../src/model/run.ts";
+import type { CreateOptions } from "../../src/sdk/options.ts";
 import { useDockerEngine } from "../helpers/docker-engine.ts";
 import { Installation, eventually, processesNaming } from "../helpers/installation.ts";
 import { SmolvmStandIn } from "../helpers/smolvm-stand-in.ts";
@@ -19,8 +20,8 @@ it("G-81 a clean-up ends sandboxes whose home is gone, on every backend, and not
   const backends = { container: "host", docker: "host", vm: "debian:12", smolmachines: "debian:12" };
   const lost = new Map<string, string>();
   for (const [backend, environment] of Object.entries(backends)) {
-    const open =
-      backend === "container" ? ({ network_policy: "egress", allow_hosts: ["a.example.test"] } as const) : {};
+    const open: CreateOptions =
+      backend === "container" ? { network_policy: "egress", allow_hosts: ["a.example.test"] } : {};
     const { workspace_id: id } = await gone.sdk.createWorkspace({ environment, backend, ...open });
     lost.set(id, backend);
   }
