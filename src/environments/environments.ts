@@ -187,7 +187,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     // A packed machine is what it is.
     if (get(name).machineFile !== undefined) return name;
     // What an environment brings itself is what its makers wanted.
-    if (source.isOfHost === false && hasCommand((await ensure(name, options)).root, source.command)) return name;
+    if (!source.isOfHost && hasCommand((await ensure(name, options)).root, source.command)) return name;
     return layeredEnvironment(await programs.ensure(source, { progress, signal }), name);
   }
 

@@ -16,7 +16,10 @@ const UNWANTED = 0o7022;
  */
 export async function takeHostFiles(from: string, to: string, context: BuildContext): Promise<void> {
   const own = await lstat(from);
-  if (!own.isDirectory()) return await takeFile(from, join(to, basename(from)), own, context);
+  if (!own.isDirectory()) {
+    await takeFile(from, join(to, basename(from)), own, context);
+    return;
+  }
   for await (const { path, stats } of walkTree(from)) {
     context.signal?.throwIfAborted();
     const target = join(to, relative(from, path));

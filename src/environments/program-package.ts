@@ -71,7 +71,10 @@ async function settle(folder: string, { name, version, file }: ProgramPackage): 
   }
   const program = join(folder, file);
   const found = await lstat(program).catch(() => undefined);
-  if (found?.isFile()) return await chmod(program, 0o755);
+  if (found?.isFile()) {
+    await chmod(program, 0o755);
+    return;
+  }
   throw failure("ENVIRONMENT_BUILD_FAILED", `The package ${name}@${version} has no file "${file}"`, {
     hint: "Correct `packages` of the provider's program",
   });
@@ -82,7 +85,7 @@ function npmVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = /^(HOME|USER|XDG_.*|(https?|no)_proxy|npm_config_.*|NODE_EXTRA_CA_CERTS)$/i;
   const kept = Object.entries(env).filter(([name, value]) => value && names.test(name));
   return {
-    ...(Object.fromEntries(kept) as NodeJS.ProcessEnv),
+    ...Object.fromEntries(kept),
     PATH: env["PATH"] ?? "/usr/bin:/bin",
     LC_ALL: "C.UTF-8",
     npm_config_update_notifier: "false",

@@ -79,7 +79,10 @@ async function buildProgram({ command, files, interpreter }: ProgramSource, cont
   const { rootfs, idMap } = context;
   for (const folder of ["bin", "programs"]) await addFolder(rootfs, folder, 0o755, idMap);
   const file = await place(command, files, context);
-  if (!interpreter) return await addLink(rootfs, `bin/${command}`, `../${file}`, idMap);
+  if (!interpreter) {
+    await addLink(rootfs, `bin/${command}`, `../${file}`, idMap);
+    return;
+  }
   const runner = await place(interpreter.command, interpreter.files, context);
   await addLink(rootfs, `bin/${interpreter.command}`, `../${runner}`, idMap);
   const script = `#!/bin/sh\nexec ${addedProgram(interpreter.command)} ${ADDED_PROGRAMS}/${file} "$@"\n`;

@@ -33,7 +33,10 @@ export async function unpackTar(
   env: NodeJS.ProcessEnv,
   more: readonly string[],
 ): Promise<void> {
-  if (idMap.kind === "shifted") return await unpackMapped(tar, folder, { idMap, signal }, env, more);
+  if (idMap.kind === "shifted") {
+    await unpackMapped(tar, folder, { idMap, signal }, env, more);
+    return;
+  }
   const argv = [...EXTRACT, ...more, "--file", tar, "--directory", folder] as const;
   await runBuildCommand({ argv, env, signal, packages: PACKAGES });
 }

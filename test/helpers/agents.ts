@@ -28,12 +28,12 @@ export const goProgram = (): string => join(installed("go", "test/fixtures/ask.g
 
 /** Their commands as the registry's packages have them; installing runs no script, so no link to them was made. */
 const PROGRAMS = {
-  claude: () => programFile(`@anthropic-ai/claude-code-linux-${process.arch}/claude`),
-  codex: () => programFile("@openai/codex/bin/codex.js"),
+  claude: () => agentFile(`@anthropic-ai/claude-code-linux-${process.arch}/claude`),
+  codex: () => agentFile("@openai/codex/bin/codex.js"),
 } as const;
 
 /** A package that is not for this processor, or could not be had, is left out by npm without a word. */
-function programFile(path: string): string {
+function agentFile(path: string): string {
   const file = join(agentsFolder(), path);
   if (existsSync(file)) return file;
   throw new Error(`${path} is not installed: remove ${dirname(agentsFolder())} and run \`scripts/setup --tests\``);

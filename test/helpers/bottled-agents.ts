@@ -37,7 +37,10 @@ export class BottledAgents {
   }
 
   async follow(attaching: Promise<RunAttachment>) {
-    const stream = await attaching;
+    return await this.drain(await attaching);
+  }
+
+  async drain(stream: RunAttachment) {
     const out = { stdout: "", stderr: "" };
     for await (const { channel, data } of stream.output()) out[channel] += data.toString();
     return { ...out, end: await stream.result };

@@ -10,7 +10,7 @@ import { type Installation, eventually, processesNaming } from "./installation.t
 import { makeBrokenProject } from "./repro-fix-script.ts";
 import { filesHolding, grep, processesBeside, processesHolding } from "./sandbox-search.ts";
 import type { ToolCall } from "./scripted-api/model-wire.ts";
-import type { Script, ScriptedModel } from "./scripted-api/scripted-model.ts";
+import { saying, type Script, type ScriptedModel } from "./scripted-api/scripted-model.ts";
 import type { ScriptedUpstream } from "./scripted-api/scripted-upstream.ts";
 
 /** A host that the bottle lists beside the provider's. */
@@ -123,13 +123,10 @@ export class BottledRealAgent {
   async talk(screen: readonly RegExp[], dialogs: RegExp): Promise<void> {
     const { sdk } = this.#at;
     const terminal = { cols: 100, rows: 30 };
-    const first = this.#upstream.play(answering("I shall not forget the heron"));
+    const first = this.#upstream.play(saying("I shall not forget the heron"));
     const { identity } = await this.start({ headless: false, prompt: undefined, terminal });
     const stream = await sdk.attachRun(identity, { terminal, cursor: 0 });
-    const drained = (async () => {
-      for await (const chunk of stream.output()) void chunk;
-    })();
-    drained.catch(() => undefined);
+    const drained = this.agents.drain(stream);
     const { session } = this.agents.metadata(identity);
     const shell = session?.kind === "shell" ? session.shell_id : "";
     const shows = (...wanted: RegExp[]) =>
@@ -147,7 +144,7 @@ export class BottledRealAgent {
     expect(await sdk.stopRun(identity)).toMatchObject({ kept: true });
     await drained;
 
-    const second = this.#upstream.play(answering("It was the heron"));
+    const second = this.#upstream.play(saying("It was the heron"));
     await sdk.resumeRun(identity, this.options({ prompt: "What was the word?" }));
     const { stdout, stderr, end } = await this.agents.follow(sdk.attachRun(identity));
     expect({ end, stderr: end.exit_code === 0 ? "" : stderr }).toMatchObject({
@@ -264,12 +261,6 @@ export class BottledRealAgent {
     expect([...asked].sort()).toEqual([this.#agent.host, LISTED, UNLISTED, `x.${UNLISTED}`].sort());
   }
 }
-
-/** A model that says one thing. */
-const answering = (words: string): Script =>
-  function* () {
-    return words;
-  };
 
 const isEgress = (event: ClocheEvent): event is Extract<ClocheEvent, { host: string }> =>
   event.kind === "egress.request" || event.kind === "egress.denied";

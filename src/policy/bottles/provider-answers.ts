@@ -89,8 +89,7 @@ export function requireToken(provider: Provider, choice: ProviderChoice, value: 
     problem = "its provider cannot read it";
   }
   if (problem === undefined || ref === null) return;
-  const told = String(problem);
-  const words = told.includes(value) ? "it does not fit" : told;
+  const words = typeof problem === "string" && !problem.includes(value) ? problem : "it does not fit";
   throw failure("MANIFEST_INVALID", `${provider.name} cannot use the value of ${ref}: ${words}`, {
     hint: `Give another value to ${ref}, or correct \`agent_provider\` of the bottle`,
   });

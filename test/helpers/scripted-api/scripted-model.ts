@@ -7,6 +7,13 @@ export type Script = () => Generator<ToolCall, string, ToolOutcome>;
 
 export const callTool = (tool: string, input: Readonly<Record<string, unknown>> = {}): ToolCall => ({ tool, input });
 
+/** Says one thing, and calls nothing. */
+export const saying = (words: string): Script =>
+  function* () {
+    yield* [];
+    return words;
+  };
+
 const WIRES: readonly ModelWire[] = [MESSAGES_WIRE, RESPONSES_WIRE];
 
 export const wireAt = (path: string): ModelWire | undefined => WIRES.find((one) => one.path === path);

@@ -6,7 +6,7 @@ import { FrameReader, frame } from "../../../src/gate/egress/web-socket-frames.t
 import { Upstream, type Seen } from "../egress-proxy.ts";
 import type { ModelRequest, ToolOutcome } from "./model-wire.ts";
 import { answerModel } from "./scripted-api.ts";
-import { type Script, ScriptedModel, wireAt } from "./scripted-model.ts";
+import { saying, type Script, ScriptedModel, wireAt } from "./scripted-model.ts";
 
 const TEXT = 1;
 const CLOSE = 8;
@@ -15,9 +15,7 @@ const PING = 9;
 /** A vendor's API over TLS that plays scripts: HTTP of both versions with streams of events, and WebSockets. What no model answers is answered with a word. */
 export class ScriptedUpstream implements AsyncDisposable {
   /** The one that plays now. */
-  model = new ScriptedModel(function* () {
-    return "Nothing is scripted";
-  });
+  model = new ScriptedModel(saying("Nothing is scripted"));
   /** Of every WebSocket that was opened. */
   readonly opened: IncomingMessage["headers"][] = [];
   /** What came over WebSockets. */
