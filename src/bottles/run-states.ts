@@ -42,6 +42,8 @@ export class RunStates {
   }
 
   async write(metadata: RunMetadata): Promise<void> {
+    // Somebody may have removed it under an agent at work: what is known of the run is known again.
+    mkdirSync(this.folder(metadata.identity), { recursive: true, mode: 0o700 });
     await writeFileAtomic(this.#file(metadata.identity), `${JSON.stringify(metadata, undefined, 2)}\n`);
   }
 

@@ -53,6 +53,19 @@ describe("a full disk", () => {
     expect(lines.slice(5)).toEqual(["1", "1", "1", "same daemon", "1", "0", "works again"]);
   });
 
+  it("filled by a skill that a run gets: DISK_FULL or the guest's own words, and nothing of the launch is left", async () => {
+    const lines = await onSmallDisk(`
+      cloche init --provider command > /dev/null
+      mkdir -p /mnt/skills/large; head -c 16M /dev/urandom > /mnt/skills/large/data
+      sed -i 's/^skills:.*/skills: [large]/' /mnt/h/agents/assistant.md
+      export CLOCHE_SKILLS_DIR=/mnt/skills
+      json start --headless --prompt go 2>/dev/null | grep -o '"code": *"[A-Z_]*"\\|exit [0-9]*'
+      ls /mnt/h/workspaces /mnt/h/state | grep -c -- -
+      sed -i 's/^skills:.*/skills: []/' /mnt/h/agents/assistant.md
+      cloche start --headless --prompt go 2>/dev/null | tail -n 1`);
+    expect(lines).toEqual(['"code": "DISK_FULL"', "exit 1", "0", "Your task: go"]);
+  });
+
   it("what ended while the journal could not be written is in it later", async () => {
     const lines = await onSmallDisk(`
       ID=$(cloche workspace create --id-only)

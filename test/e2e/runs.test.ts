@@ -152,6 +152,27 @@ describe("runs", () => {
       expect(agents.states()).toEqual([]);
     });
 
+    it("end as they like, and are told apart: at once, by a signal, under one label, without their state", async () => {
+      agents.agent("abrupt", "exit 0");
+      expect((await agents.run("abrupt")).end).toMatchObject({ exit_code: 0, kept: false });
+      agents.agent("abrupt", "kill -SEGV $$");
+      expect((await agents.run("abrupt")).end).toMatchObject({ exit_code: 139, kept: true });
+      agents.agent("abrupt", "until test -e go; do sleep 0.1; done; exit 4");
+      const label = { label: "night shift" };
+      const [one, two] = await Promise.all([
+        sdk().startRun("abrupt", agents.options(label)),
+        sdk().startRun("abrupt", agents.options(label)),
+      ]);
+      expect(one.identity).not.toBe(two.identity);
+      expect((await sdk().listRuns()).runs.map((run) => run.label)).toEqual(["night shift", "night shift"]);
+      rmSync(join(at.home, "state", one.identity), { recursive: true });
+      const ends = [one, two].map(async ({ identity }) => (await sdk().attachRun(identity)).result);
+      for (const { identity } of [one, two]) await sdk().writeWorkspaceFile(identity, "go", { text: "" });
+      for (const end of await Promise.all(ends)) expect(end).toMatchObject({ exit_code: 4, kept: true });
+      expect(agents.metadata(one.identity)).toMatchObject({ exit_code: 4, label: "night shift" });
+      await sdk().cleanUp({ all: true });
+    });
+
     it("end with the workspace that somebody resets or deletes under them", async () => {
       agents.agent("held", "exec sleep 1000");
       const reset = await sdk().startRun("held", agents.options());
