@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -141,9 +141,14 @@ describe("a scan of a range of commits", () => {
       rmSync(join(folder, "evil.txt"));
       return { base, tip: commit("undo"), merge };
     }
-    const ways: Readonly<Record<string, (range: { base: string; tip: string }) => void>> = {
+    const ways: Readonly<Record<string, (range: { base: string; tip: string; merge: string }) => void>> = {
       "no diffs of merges": () => git("config", "log.diffMerges", "off"),
       "combined diffs of merges": () => git("config", "log.diffMerges", "combined"),
+      "a commit that replaces another": ({ base, tip }) => git("replace", "--graft", tip, base),
+      "a file that replaces another": ({ merge }) => {
+        write("plain.txt", "plain");
+        git("replace", git("rev-parse", `${merge}:evil.txt`), git("hash-object", "-w", "plain.txt"));
+      },
       "a graft": ({ base, tip }) => write(".git/info/grafts", `${tip} ${base}\n`),
       "a shallow border": ({ tip }) => write(".git/shallow", `${tip}\n`),
     };
@@ -186,6 +191,22 @@ describe("a scan of a range of commits", () => {
     git("config", "diff.relative", "true");
     const { findings } = await runScan(`${base}..main`, join(folder, "below"), () => undefined);
     expect(findings).toContainEqual(expect.objectContaining({ file: "beside.txt" }));
+  });
+
+  it("G-59 fetches nothing that is missing, and runs no program of the repository's choice for it", async () => {
+    git("init", "-q", "-b", "main");
+    const base = commit("base");
+    write("missing.txt", TOKEN);
+    commit("with a file");
+    const blob = git("rev-parse", "HEAD:missing.txt");
+    rmSync(join(folder, ".git/objects", blob.slice(0, 2), blob.slice(2)));
+    git("config", "core.repositoryFormatVersion", "1");
+    git("config", "extensions.partialClone", "origin");
+    git("config", "remote.origin.promisor", "true");
+    git("config", "remote.origin.url", "ssh://nowhere.invalid/repository");
+    git("config", "core.sshCommand", `touch ${join(folder, "ran")}; false`);
+    await scan(`${base}..main`).catch(() => undefined);
+    expect(existsSync(join(folder, "ran"))).toBe(false);
   });
 
   it("sees the first commit too, and refuses what is no range", async () => {

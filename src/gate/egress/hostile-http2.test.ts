@@ -1,8 +1,13 @@
+import { once } from "node:events";
 import { type ClientHttp2Session, constants } from "node:http2";
-import { type TLSSocket, createServer } from "node:tls";
+import type { AddressInfo } from "node:net";
+import { type TLSSocket, connect, createServer } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { TestProxy, Upstream, listening, routeFor } from "../../../test/helpers/egress-proxy.ts";
 import { Authority, newAuthority } from "../tls/authority.ts";
+import { UpstreamFault } from "./connecting.ts";
+import { PATIENCE } from "./patience.ts";
+import { Http2Connection } from "./upstream-http2.ts";
 
 const HOST = "hostile.example.test";
 const OTHER = "other.example.test";
@@ -68,8 +73,8 @@ let session: ClientHttp2Session;
 
 beforeAll(async () => {
   good = await new Upstream().listen([OTHER]);
-  const connect = `127.0.0.1:${await listening(server)}`;
-  const routes = [routeFor(HOST, { connect, ca: keys.certificate }), good.route(OTHER)];
+  const hostile = `127.0.0.1:${await listening(server)}`;
+  const routes = [routeFor(HOST, { connect: hostile, ca: keys.certificate }), good.route(OTHER)];
   proxy = await new TestProxy({ routes }, { headMs: HEAD_MS }).listen();
 });
 
@@ -218,6 +223,16 @@ describe("G-51 an upstream of HTTP/2 that answers with", () => {
     };
     const { status, isWhole } = await ask();
     expect([status, isWhole]).toEqual([200, false]);
+  });
+
+  it("its end at the very moment of a request is told as any other", async () => {
+    const { port } = server.address() as AddressInfo;
+    const socket = connect({ port, host: "127.0.0.1", servername: HOST, ca: keys.certificate, ALPNProtocols: ["h2"] });
+    await once(socket, "secureConnect");
+    const connection = new Http2Connection(HOST, PATIENCE, socket, () => undefined);
+    connection.close();
+    const request = { method: "GET", target: "/", headers: [], hasBody: false };
+    expect(() => connection.call(request)).toThrow(UpstreamFault);
   });
 
   it("a word that it goes after this answer: the answer is whole, and the next request has another connection", async () => {
