@@ -51,7 +51,7 @@ const TABLE = /** @satisfies {Record<string, Measurement>} */ ({
   shell: { measure: measureShell, seconds: 20 },
   events: { measure: measureEvents, seconds: 5 },
   egress: { measure: measureEgress, seconds: 45 },
-  bottle: { measure: measureBottle, seconds: 30 },
+  bottle: { measure: measureBottle, seconds: 20 },
   dlp: { measure: measureDlp, seconds: 5 },
   git: { measure: measureGit, seconds: 20 },
   mcp: { measure: measureMcp, seconds: 20 },

@@ -35,6 +35,8 @@ describe("skillItems()", () => {
     await expect(readWhile(() => rmSync(join(folder, "one"), { recursive: true }))).rejects.toMatchObject(failing);
     mkdirSync(join(folder, "one"));
     for (const name of ["a", "b"]) writeFileSync(join(folder, "one", name), "text\n");
-    await expect(readWhile(() => truncateSync(join(folder, "one/b"), 300 * 1024 * 1024))).rejects.toMatchObject(failing);
+    await expect(readWhile(() => truncateSync(join(folder, "one/b"), 300 * 1024 * 1024))).rejects.toMatchObject(
+      failing,
+    );
   });
 });

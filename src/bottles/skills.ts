@@ -70,15 +70,28 @@ export async function* skillItems({ name, path }: Skill): AsyncGenerator<TreeIte
       // SECURITY: a link is copied as one, and one that leads out would lead to another place there (G-67)
       if (item.linkTarget !== null && leadsOut(item.path, item.linkTarget))
         throw failure("SKILL_INVALID", `"${item.path}" in skill "${name}" is a link that leads out of the skill`);
-      yield item;
+      yield item.content ? { ...item, content: readable(name, item.content) } : item;
     }
   } catch (error) {
-    if (isClocheError(error)) throw error;
-    throw failure("SKILL_INVALID", `Skill "${name}" cannot be copied: ${messageOf(error)}`, {
-      hint: "Start the run again when nobody changes the skill",
-      cause: error,
-    });
+    throw cannotCopy(name, error);
   }
+}
+
+/** What goes wrong while the content is read is the skill's too. */
+async function* readable(name: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* content;
+  } catch (error) {
+    throw cannotCopy(name, error);
+  }
+}
+
+function cannotCopy(name: string, error: unknown): Error {
+  if (isClocheError(error)) return error;
+  return failure("SKILL_INVALID", `Skill "${name}" cannot be copied: ${messageOf(error)}`, {
+    hint: "Start the run again when nobody changes the skill",
+    cause: error,
+  });
 }
 
 const leadsOut = (path: string, target: string): boolean =>
