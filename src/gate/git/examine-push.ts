@@ -6,9 +6,14 @@ import { PathRules, judgeRefs } from "../../policy/git/ref-rules.ts";
 import type { HostGit } from "./host-git.ts";
 import { type ObjectFinding, type PushedObjects, lookAtObjects } from "./pushed-objects.ts";
 import { pushedChanges } from "./pushed-changes.ts";
+import { MAX_CHANGES } from "./limits.ts";
 import { PackRefused, type Quarantine } from "./quarantine.ts";
+import { Slots } from "./slots.ts";
 
 const PATHS_AT_ONCE = 64 * 1024;
+const MAX_TOLD_PATHS = 1000;
+/** Beyond that they are forgotten, and some are looked at twice. */
+const MAX_REMEMBERED_PATHS = 100_000;
 
 export interface Examined {
   readonly git: HostGit;
@@ -27,10 +32,10 @@ export interface Examined {
 export async function examinePush(push: Examined): Promise<PushFailure[]> {
   const { repo, commands, scan } = push;
   const names = scanNames(scan, [...commands.map(({ ref }) => ref), ...push.options]);
-  const refs = judgeRefs(repo.rules, await refFacts(push));
+  const [facts, ofKind] = await Promise.all([refFacts(push), wrongKinds(push)]);
+  const refs = judgeRefs(repo.rules, facts);
   const tips = commands.filter((command) => !isDeletion(command)).map((command) => command.new);
   if (tips.length === 0) return [...refs, ...names];
-  const ofKind = await wrongKinds(push);
   if (ofKind.length > 0) return [...refs, ...names, ...ofKind];
   const rules = new PathRules(repo.rules);
   const progress = paced(push.onProgress);
@@ -71,11 +76,12 @@ async function refFacts({
   quarantine,
   commands,
 }: Examined): Promise<{ command: PushCommand; isForced: boolean }[]> {
+  const slots = new Slots(2);
   return await Promise.all(
     commands.map(async (command) => {
       if (isCreation(command) || isDeletion(command)) return { command, isForced: false };
       const words = ["merge-base", "--is-ancestor", command.old, command.new];
-      const { code } = await git.run(words, quarantine.both);
+      const { code } = await slots.during(() => git.run(words, quarantine.both));
       return { command, isForced: code !== 0 };
     }),
   );
@@ -84,6 +90,7 @@ async function refFacts({
 /** A branch is a commit; a tag is one or leads to one. */
 async function wrongKinds({ git, quarantine, commands }: Examined): Promise<PushFailure[]> {
   const made = commands.filter((command) => !isDeletion(command));
+  if (made.length === 0) return [];
   const input = made.map(({ ref, new: id }) => `${id}${ref.startsWith("refs/tags/") ? "^{commit}" : ""}\n`).join("");
   const { stdout } = await git.run(["cat-file", "--batch-check=%(objecttype)"], { ...quarantine.both, input });
   const kinds = stdout.toString().split("\n");
@@ -149,10 +156,13 @@ async function judgeChanges(
   const where = new Map<string, { path: string; commit: string }>();
   const paths = new Map<string, string>();
   const texts = new PathTexts(scan, repo.allowed_findings);
+  let count = 0;
   for await (const { commit, path, blob } of pushedChanges(git, quarantine, tips, signal)) {
+    // SECURITY: a few trees that hold each other many times are more paths than anybody could read (G-87)
+    if (++count > MAX_CHANGES) throw new PackRefused(`its commits change more than ${MAX_CHANGES} paths`);
     // The newest comes first, so the one that brought it in is the last that is told.
     if (blob !== undefined && wanted.has(blob)) where.set(blob, { path, commit });
-    if (rules.problemOf(path) !== undefined) paths.set(path, commit);
+    if (paths.size < MAX_TOLD_PATHS && rules.problemOf(path) !== undefined) paths.set(path, commit);
     texts.add(path, commit);
   }
   const shown = (text: string) => scan.redactText("path", text).value;
@@ -212,6 +222,7 @@ class PathTexts {
 
   add(path: string, commit: string): void {
     if (this.#seen.has(path)) return;
+    if (this.#seen.size >= MAX_REMEMBERED_PATHS) this.#seen.clear();
     this.#seen.add(path);
     this.#waiting.push({ path, commit });
     this.#size += path.length + 1;

@@ -6,7 +6,8 @@ import { UpstreamUnavailable } from "./mirror.ts";
 import { advertiseFetch, serveFetch } from "./serve-fetch.ts";
 import { advertisePush, servePush } from "./serve-push.ts";
 import { serveSigning } from "./serve-signing.ts";
-import { MAX_FETCH_BYTES, MAX_PACK_BYTES } from "./limits.ts";
+import { Slots } from "./slots.ts";
+import { FETCHES_AT_ONCE, MAX_FETCH_BYTES, MAX_PACK_BYTES, PUSHES_AT_ONCE } from "./limits.ts";
 
 const MAX_HEAD = 32 * 1024;
 /** No name of a repository begins like that. */
@@ -28,6 +29,9 @@ class Refused extends Error {
 export class GitDoor {
   readonly #context: GitContext;
   readonly #server: Server;
+  /** SECURITY: a sandbox that asks for much at once waits for itself (G-87) */
+  readonly #pushes = new Slots(PUSHES_AT_ONCE);
+  readonly #fetches = new Slots(FETCHES_AT_ONCE);
 
   constructor(context: GitContext) {
     this.#context = context;
@@ -100,10 +104,10 @@ export class GitDoor {
       throw new Refused(405, "cloche: there is nothing here but git; use git clone, fetch or push");
     if (action === "/git-upload-pack") {
       requireLength(request, MAX_FETCH_BYTES);
-      await serveFetch(this.#context, repo, request, response);
+      await this.#fetches.during(() => serveFetch(this.#context, repo, request, response));
     } else {
       requireLength(request, MAX_PACK_BYTES);
-      await servePush(this.#context, repo, request, response);
+      await this.#pushes.during(() => servePush(this.#context, repo, request, response));
     }
   }
 

@@ -92,12 +92,13 @@ export class GitGate {
     } catch (error) {
       this.#log.error("the git gate has no folder", { reason: messageOf(error) });
     }
-    for (const { mirror, repo } of this.#repos.values())
-      await mirror
-        .refresh()
-        .catch((error: unknown) =>
-          this.#log.warn("an upstream cannot be read", { repo: repo.name, reason: messageOf(error) }),
-        );
+    await Promise.all(
+      [...this.#repos.values()].map(({ mirror, repo }) =>
+        mirror.refresh().catch((error: unknown) => {
+          this.#log.warn("an upstream cannot be read", { repo: repo.name, reason: messageOf(error) });
+        }),
+      ),
+    );
   }
 
   #makeScan(): Scan {

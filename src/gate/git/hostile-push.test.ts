@@ -175,6 +175,20 @@ describe("a hostile client of a git door", () => {
     ).toContain("unpack");
   });
 
+  it("cannot keep it busy with trees that hold each other many times (G-87)", async () => {
+    let below = blobOf("x\n");
+    const objects = [below];
+    for (let depth = 0; depth < 9; depth++) {
+      const mode = below.type === "blob" ? "100644" : "40000";
+      const id = idOf(below);
+      below = treeOf(...Array.from({ length: 10 }, (_, at) => [mode, `n${at}`, id] as [string, string, string]));
+      objects.push(below);
+    }
+    const commit = commitOf(below);
+    const told = await push("refs/heads/agent/x", idOf(commit), packOf([commit, ...objects]));
+    expect(told).toContain("unpack");
+  }, 60_000);
+
   it("is answered 400 for a wrong length and 413 for too great a one (G-87)", async () => {
     const ask = (lines: string) =>
       new Promise<string>((done) => {

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, statfsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { GitCall, HostGit } from "./host-git.ts";
-import { MAX_OBJECTS, MAX_PACK_BYTES } from "./limits.ts";
+import { LEAST_FREE_BYTES, MAX_OBJECTS, MAX_PACK_BYTES } from "./limits.ts";
 import type { Mirror } from "./mirror.ts";
 
 /**
@@ -12,6 +12,9 @@ import type { Mirror } from "./mirror.ts";
  * SECURITY: names that another system takes for `.git`, `..`, links in the place of git's own files, URLs that are options (G-86)
  */
 const CHECKS = "zeroPaddedFilemode=ignore,gitattributesSymlink=error,gitignoreSymlink=error,mailmapSymlink=error";
+
+/** How often the room on the disk is looked at while a pack comes in. */
+const LOOK_EVERY_BYTES = 32 * 1024 * 1024;
 
 /** Why a pack was not taken. */
 export class PackRefused extends Error {}
@@ -72,13 +75,17 @@ export class Quarantine {
         if (head.length === 12 && head.readUInt32BE(8) > MAX_OBJECTS)
           refuse(`it has ${head.readUInt32BE(8)} objects, and at most ${MAX_OBJECTS} are taken at once`);
       }
+      const looksAgain = Math.floor(size / LOOK_EVERY_BYTES) < Math.floor((size + chunk.length) / LOOK_EVERY_BYTES);
       size += chunk.length;
+      if (looksAgain && !this.#hasRoom()) refuse("the disk of the host is nearly full");
       if (size > MAX_PACK_BYTES) refuse(`it is larger than ${MAX_PACK_BYTES} bytes`);
       return problem === undefined && running.stdin.write(chunk);
     };
     try {
-      if (first.length > 0) take(first);
-      for await (const chunk of rest as AsyncIterable<Buffer>) {
+      if (!this.#hasRoom()) refuse("the disk of the host is nearly full");
+      if (first.length > 0 && problem === undefined) take(first);
+      // What is left of it is read by somebody else, so that the client hears why.
+      for await (const chunk of rest.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         if (problem !== undefined) break;
         if (!take(chunk) && running.stdin.writable) await Promise.race([drained(running.stdin), running.ended]);
       }
@@ -89,6 +96,11 @@ export class Quarantine {
     const { code, said } = await running.ended;
     if (problem !== undefined) throw new PackRefused(problem);
     if (code !== 0) throw new PackRefused(reasonOf(said));
+  }
+
+  #hasRoom(): boolean {
+    const { bavail, bsize } = statfsSync(this.#folder);
+    return bavail * bsize > LEAST_FREE_BYTES;
   }
 }
 

@@ -1,8 +1,9 @@
+import { writeFileSync } from "node:fs";
+import { rootCertificates } from "node:tls";
 import type { GateRepo, GitOrder } from "../../model/git-order.ts";
 import type { ReachProgram } from "../host-connections.ts";
 import { explainUpstream } from "../../policy/git/upstream-problem.ts";
 import type { GitCall, GitResult, HostGit } from "./host-git.ts";
-import { writeFileSync } from "node:fs";
 
 const MAX_SAID = 64 * 1024;
 
@@ -37,7 +38,8 @@ export class Upstream {
   /** SECURITY: the credential is in no argument; the environment of git is closed to all but root (G-83) */
   #httpConfig({ authorization, ca, url }: Extract<GateRepo["way"], { kind: "http" }>): Record<string, string> {
     const { proxy, ca: ownCa } = this.#order.way_out;
-    const authorities = ca ?? ownCa;
+    // A repository's own authority is the only one for it; the host's own comes beside the usual ones.
+    const authorities = ca ?? (ownCa === null ? null : [...rootCertificates, ownCa].join("\n"));
     return {
       [`protocol.${url.startsWith("https:") ? "https" : "http"}.allow`]: "always",
       ...(authorization !== null && { "http.extraHeader": `Authorization: ${authorization}` }),
