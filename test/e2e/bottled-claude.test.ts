@@ -8,7 +8,7 @@ import { ScriptedUpstream } from "../helpers/scripted-api/scripted-upstream.ts";
 
 const HOST = "api.anthropic.com";
 const HANDS: Hands = {
-  run: (command) => callTool("Bash", { command, timeout: 100_000 }),
+  run: (command) => callTool("Bash", { command, timeout: 600_000 }),
   read: (path) => callTool("Read", { file_path: path }),
   edit: (path, before, after) => callTool("Edit", { file_path: path, old_string: before, new_string: after }),
 };

@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * do at the end.
  */
 const LONGEST = [
+  "e2e/bottled-claude",
   "parity/ordinary-user",
   "parity/vm",
   "e2e/backends-cli",

@@ -8,7 +8,7 @@ import { agentsPath, type AgentProgram } from "./agents.ts";
 import { BottledAgents } from "./bottled-agents.ts";
 import { type Installation, eventually, processesNaming } from "./installation.ts";
 import { makeBrokenProject } from "./repro-fix-script.ts";
-import { filesHolding, grep, processesBeside, processesHolding } from "./sandbox-search.ts";
+import { filesHolding, folderHolds, processesBeside, processesHolding } from "./sandbox-search.ts";
 import type { ToolCall } from "./scripted-api/model-wire.ts";
 import { saying, type Script, type ScriptedModel } from "./scripted-api/scripted-model.ts";
 import type { ScriptedUpstream } from "./scripted-api/scripted-upstream.ts";
@@ -221,7 +221,8 @@ export class BottledRealAgent {
       expect(filesHolding(pids[0] ?? 0, "Mend the sum").length).toBeGreaterThan(0);
       expect(filesHolding(pids[0] ?? 0, token)).toEqual([]);
     }
-    expect(grep(token, [this.#at.root])).toEqual([]);
+    expect(folderHolds(this.#at.root, "You mend what is broken")).toBe(true);
+    expect(folderHolds(this.#at.root, token)).toBe(false);
   }
 
   /** Whose memory is the machine's. */

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, readSync, readdirSync, readlinkSync } from "node:fs";
 
 /** Processes that share a pid namespace with this one. */
@@ -34,18 +34,23 @@ export function filesHolding(pid: number, text: string): string[] {
   return grep(text, folders);
 }
 
-/** Files below folders of the host that hold a text, as it is or in base64. */
-export function grep(text: string, folders: readonly string[]): string[] {
-  const forms = [text, Buffer.from(text).toString("base64").slice(0, 36)];
+function grep(text: string, folders: readonly string[]): string[] {
   try {
-    const words = forms.flatMap((form) => ["-e", form]);
-    return execFileSync("grep", ["-rlaFs", "--devices=skip", ...words, ...folders])
+    return execFileSync("grep", ["-rlaFs", "--devices=skip", "-e", text, ...folders])
       .toString()
       .trim()
       .split("\n");
   } catch {
     return []; // grep says by its exit code that there is none
   }
+}
+
+/** Whether anything in a folder of the host has a text, as it is or in base64. Disks of machines are holes for the most part, which are not read. */
+export function folderHolds(folder: string, text: string): boolean {
+  const pack =
+    'tar --create --sparse --ignore-failed-read --file - --directory "$0" . 2>/dev/null | grep --quiet -aF -e "$1" -e "$2"';
+  const encoded = Buffer.from(text).toString("base64").slice(0, 36);
+  return spawnSync("sh", ["-c", pack, folder, text, encoded]).status === 0;
 }
 
 const PAGE = 4096;
