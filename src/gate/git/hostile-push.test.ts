@@ -186,8 +186,8 @@ describe("a hostile client of a git door", () => {
     }
     const commit = commitOf(below);
     const told = await push("refs/heads/agent/x", idOf(commit), packOf([commit, ...objects]));
-    expect(told).toContain("unpack");
-  }, 60_000);
+    expect(told).toContain("a tree of it has more than 2000000 paths");
+  });
 
   it("is answered 400 for a wrong length and 413 for too great a one (G-87)", async () => {
     const ask = (lines: string) =>

@@ -1,6 +1,6 @@
 import { StreamReader } from "../../base/stream-reader.ts";
 import type { HostGit } from "./host-git.ts";
-import type { Quarantine } from "./quarantine.ts";
+import { PackRefused, type Quarantine } from "./quarantine.ts";
 
 const START = 0x01;
 const NUL = 0x00;
@@ -56,5 +56,5 @@ export async function* pushedChanges(
     running.kill();
   }
   const { code, said } = await running.ended;
-  if (code !== 0) throw new Error(`git does not tell the changes: ${said.slice(-300)}`);
+  if (code !== 0) throw new PackRefused(`git cannot list its changes: ${said.trim().slice(-200)}`);
 }

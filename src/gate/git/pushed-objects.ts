@@ -5,13 +5,15 @@ import type { TextFinding } from "../../policy/dlp/finding.ts";
 import { WindowedScan } from "../../policy/dlp/windowed-scan.ts";
 import { judgeAuthors } from "../../policy/git/author-rule.ts";
 import type { PushFailure } from "../../policy/git/push-failure.ts";
+import { TreeSizes } from "../../policy/git/tree-sizes.ts";
 import type { HostGit } from "./host-git.ts";
-import { MAX_UNPACKED_BYTES } from "./limits.ts";
+import { MAX_CHANGES, MAX_UNPACKED_BYTES } from "./limits.ts";
 import { PackRefused, type Quarantine } from "./quarantine.ts";
 
 const NEWLINE = 0x0a;
 const MAX_FINDINGS = 500;
 const MAX_COMMIT_BYTES = 8 * 1024 * 1024;
+const MAX_TREE_BYTES = 64 * 1024 * 1024;
 const HEAD = /^([0-9a-f]{40}) (blob|tree|commit|tag) (\d+)$/;
 const TYPES = ["blob", "tree", "commit", "tag"] as const;
 const BLANK_LINE = Buffer.from("\n\n");
@@ -54,6 +56,7 @@ export async function lookAtObjects(git: HostGit, quarantine: Quarantine, lookin
   const findings: ObjectFinding[] = [];
   const authors: PushFailure[] = [];
   const large = new Map<string, number>();
+  const trees = new TreeSizes();
   let bytes = 0;
   try {
     for (;;) {
@@ -75,14 +78,15 @@ export async function lookAtObjects(git: HostGit, quarantine: Quarantine, lookin
         await lookAtBlob(reader, size, looking.scan, (finding) => {
           if (findings.length < MAX_FINDINGS) findings.push({ id, type, finding });
         });
+      } else if (type === "tree") {
+        if (size > MAX_TREE_BYTES) throw new PackRefused(`the tree ${id.slice(0, 12)} is too long`);
+        trees.add(id, await readWhole(reader, size));
       } else {
-        const content = await readWhole(reader, size, type === "tree" ? 0 : MAX_COMMIT_BYTES);
-        if (type !== "tree") {
-          if (size > MAX_COMMIT_BYTES) throw new PackRefused(`the ${type} ${id.slice(0, 12)} is too long`);
-          for (const finding of looking.scan.file("", messageFirst(content)))
-            if (finding.severity === "high" && findings.length < MAX_FINDINGS) findings.push({ id, type, finding });
-          if (type === "commit" && looking.identity) authors.push(...judgeAuthors(id, content, looking.identity));
-        }
+        if (size > MAX_COMMIT_BYTES) throw new PackRefused(`the ${type} ${id.slice(0, 12)} is too long`);
+        const content = await readWhole(reader, size);
+        for (const finding of looking.scan.file("", messageFirst(content)))
+          if (finding.severity === "high" && findings.length < MAX_FINDINGS) findings.push({ id, type, finding });
+        if (type === "commit" && looking.identity) authors.push(...judgeAuthors(id, content, looking.identity));
       }
       await reader.byte(); // a newline of its own
       looking.onProgress(ids.length, bytes);
@@ -90,6 +94,8 @@ export async function lookAtObjects(git: HostGit, quarantine: Quarantine, lookin
   } finally {
     running.kill();
   }
+  // SECURITY: a few trees that hold each other many times are more paths than there is memory for (G-87)
+  if (trees.largest > MAX_CHANGES) throw new PackRefused(`a tree of it has more than ${MAX_CHANGES} paths`);
   return { ids, findings, authors, large, bytes };
 }
 
@@ -109,15 +115,13 @@ async function lookAtBlob(
   windows.end();
 }
 
-async function readWhole(reader: StreamReader, size: number, most: number): Promise<Buffer> {
+async function readWhole(reader: StreamReader, size: number): Promise<Buffer> {
   const parts: Buffer[] = [];
-  let kept = 0;
   for (let left = size; left > 0;) {
     const part = await reader.some(left);
     if (!part) throw new PackRefused("git ended within an object");
     left -= part.length;
-    if (kept < most) parts.push(part);
-    kept += part.length;
+    parts.push(part);
   }
   return Buffer.concat(parts);
 }
