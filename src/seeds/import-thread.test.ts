@@ -19,7 +19,7 @@ beforeAll(() => {
   fs.symlinkSync(join(dirname(source), "node_modules"), join(base, "node_modules"));
   fs.writeFileSync(join(base, "package.json"), '{"type":"module"}');
   fs.symlinkSync(join(source, "../build"), join(base, "build")); // the program that copies
-  for (const folder of ["base", "model", "model/operations", "policy", "seeds", "walls"]) {
+  for (const folder of ["base", "git", "model", "model/operations", "policy", "seeds", "walls"]) {
     fs.mkdirSync(join(base, "dist", folder), { recursive: true });
     for (const name of fs.readdirSync(join(source, folder)).filter((file) => /(?<!\.test)\.ts$/.test(file))) {
       const compilerOptions = {
