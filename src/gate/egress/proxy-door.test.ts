@@ -136,21 +136,6 @@ describe("the gate's proxy", () => {
     expect(JSON.stringify(proxy.events)).not.toContain(TOKEN);
   });
 
-  it("keeps a connection to an upstream for the next request, and no longer than both want it", async () => {
-    let made = 0;
-    const count = () => made++;
-    upstream.secure.on("secureConnection", count);
-    const asked = async (path: string) => (await proxy.ask(`https://${OTHER}${path}`, { body: "a body" })).status;
-    expect([await asked("/1"), await asked("/2"), await asked("/3")]).toEqual([200, 200, 200]);
-    expect(made).toBeLessThanOrEqual(1);
-    upstream.handler = (_request, response) =>
-      (response as ServerResponse).writeHead(200, { connection: "close" }).end();
-    made = 0;
-    expect([await asked("/4"), await asked("/5"), await asked("/6")]).toEqual([200, 200, 200]);
-    expect(made).toBe(2);
-    upstream.secure.off("secureConnection", count);
-  });
-
   it("G-39 puts it in nowhere else, and serves plain requests", async () => {
     await proxy.ask(`https://${OTHER}/`);
     expect(upstream.seen[0]?.headers.authorization).toBeUndefined();
