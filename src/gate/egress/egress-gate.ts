@@ -3,6 +3,7 @@ import type { Log } from "../../base/log.ts";
 import type { EgressOrder } from "../../model/egress-order.ts";
 import { Authority, type AuthorityKeys, newAuthority } from "../tls/authority.ts";
 import type { Relayed } from "../relay-connection.ts";
+import { collectAll } from "./collector.ts";
 import { EgressEvents } from "./egress-events.ts";
 import { Names } from "./names.ts";
 import { PATIENCE, type Patience } from "./patience.ts";
@@ -66,6 +67,7 @@ export class EgressGate {
     this.names.renew();
     this.events.level = order.log;
     this.#wants = [];
+    setImmediate(collectAll);
   }
 
   accept(stream: Duplex): Relayed {

@@ -1,5 +1,6 @@
 import { type Readable, type Transform, pipeline } from "node:stream";
 import type { MaskingStream } from "../../policy/egress/echo-mask.ts";
+import { spent } from "./collector.ts";
 
 /** A beginning of a credential that nothing follows was none. */
 const STALL_MS = 25;
@@ -128,6 +129,7 @@ class AnswerCarrier {
       return false;
     }
     this.#bytes += chunk.length;
+    spent(chunk.length);
     return true;
   }
 

@@ -1,5 +1,5 @@
 import { type Server, createServer as createHttp } from "node:http";
-import { type Http2Server, createServer as createHttp2 } from "node:http2";
+import type { Http2Server } from "node:http2";
 import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { canonicalHost } from "../../model/host-name.ts";
@@ -21,7 +21,7 @@ export class Interception {
   readonly #context: EgressContext;
   readonly #places = new WeakMap<object, Place>();
   readonly #http: Server;
-  readonly #http2: Http2Server;
+  #http2: Http2Server | undefined;
 
   constructor(context: EgressContext) {
     this.#context = context;
@@ -46,20 +46,6 @@ export class Interception {
     });
     this.#http.on("connect", (_request, socket) => socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n"));
     this.#http.on("clientError", refuseBytes);
-    this.#http2 = createHttp2({
-      settings: {
-        maxConcurrentStreams: MAX_STREAMS,
-        enableConnectProtocol: false,
-        maxHeaderListSize: MAX_HEAD,
-        initialWindowSize: 1024 * 1024,
-      },
-      maxSessionMemory: MAX_SESSION_MIB,
-    });
-    this.#http2.on("request", (request, response) => {
-      const place = request.stream.session && this.#placeOf(request.stream.session);
-      if (place) void serveExchange(context, place, request.url, request, response);
-    });
-    this.#http2.on("sessionError", () => undefined);
   }
 
   /** Plain HTTP in a tunnel, or at a door that stands for one host. */
@@ -98,10 +84,30 @@ export class Interception {
   }
 
   #serveHttp2(secure: TLSSocket, place: Place): void {
-    this.#http2.once("session", (session) => this.#places.set(session, place));
+    const server = (this.#http2 ??= this.#newHttp2());
+    server.once("session", (session) => this.#places.set(session, place));
     // Of a socket that no server of TLS has made nobody else says that it is ready.
     Object.assign(secure, { secureConnecting: false });
-    this.#http2.emit("connection", secure);
+    server.emit("connection", secure);
+  }
+
+  /** When the first one speaks it: most agents do not, and what serves it takes memory. */
+  #newHttp2(): Http2Server {
+    const server = process.getBuiltinModule("node:http2").createServer({
+      settings: {
+        maxConcurrentStreams: MAX_STREAMS,
+        enableConnectProtocol: false,
+        maxHeaderListSize: MAX_HEAD,
+        initialWindowSize: 1024 * 1024,
+      },
+      maxSessionMemory: MAX_SESSION_MIB,
+    });
+    server.on("request", (request, response) => {
+      const place = request.stream.session && this.#placeOf(request.stream.session);
+      if (place) void serveExchange(this.#context, place, request.url, request, response);
+    });
+    server.on("sessionError", () => undefined);
+    return server;
   }
 
   #placeOf(socket: object): Place | undefined {

@@ -2,6 +2,7 @@ import { type Readable, type Transform, pipeline } from "node:stream";
 import type { BodyScan } from "../../policy/dlp/detector.ts";
 import { isViolation } from "../../policy/dlp/finding.ts";
 import { ChunkReader } from "./chunk-reader.ts";
+import { spent } from "./collector.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 
 /** A body of at most this is read whole before anything of it goes out. */
@@ -74,7 +75,10 @@ export class OutgoingBody {
       }
       if (next === "ended") return;
       let isTaken = true;
-      for (const part of this.#look(next)) if (part.length > 0) isTaken = call.write(part);
+      for (const part of this.#look(next)) {
+        if (part.length > 0) isTaken = call.write(part);
+        spent(part.length);
+      }
       if (!isTaken) await call.drained();
     }
   }

@@ -1,17 +1,12 @@
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  type IncomingHttpHeaders,
-  type OutgoingHttpHeaders,
-  connect,
-  constants,
-} from "node:http2";
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { UpstreamFault, reasonOf } from "./connecting.ts";
 import { type HeaderList, filterHeaders, headerObject } from "./header-list.ts";
 import type { Patience } from "./patience.ts";
 import type { OutgoingRequest, UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
 
+/** The number by which a stream is given up. */
+const CANCEL = 8;
 const SILENCE_MS = 15 * 60_000;
 const IDLE_MS = 60_000;
 /** Of the head of an answer, as many pairs. */
@@ -27,7 +22,7 @@ export class Http2Connection {
   constructor(host: string, patience: Patience, socket: TLSSocket, onClose: () => void) {
     this.#host = host;
     this.#patience = patience;
-    this.#session = connect(`https://${host}`, {
+    this.#session = process.getBuiltinModule("node:http2").connect(`https://${host}`, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: 1024 * 1024 },
       maxHeaderListPairs: MAX_HEADER_PAIRS,
@@ -55,7 +50,7 @@ export class Http2Connection {
     const rest = headerObject(filterHeaders(headers, (name) => name !== "host" && name !== "connection"));
     const stream = this.#open({ ...pseudo, ...rest }, !hasBody);
     this.#streams++;
-    stream.setTimeout(SILENCE_MS, () => stream.close(constants.NGHTTP2_CANCEL));
+    stream.setTimeout(SILENCE_MS, () => stream.close(CANCEL));
     let trailers: HeaderList = [];
     stream.once("trailers", (_headers: IncomingHttpHeaders, _flags: number, raw?: string[]) => (trailers = raw ?? []));
     stream.once("close", () => this.#streams--);
@@ -68,7 +63,7 @@ export class Http2Connection {
       write: (chunk) => stream.write(chunk),
       drained: () => drained(stream),
       end: (chunk) => void stream.end(chunk),
-      destroy: () => stream.close(constants.NGHTTP2_CANCEL),
+      destroy: () => stream.close(CANCEL),
       isReused: !isFirst,
     };
   }
@@ -91,7 +86,7 @@ export class Http2Connection {
     const answer = new Promise<UpstreamAnswer>((done, fail) => {
       const timer = setTimeout(() => {
         fail(new UpstreamFault(`${this.#host} did not answer in time`));
-        stream.close(constants.NGHTTP2_CANCEL);
+        stream.close(CANCEL);
         this.close();
       }, this.#patience.headMs);
       stream.once("close", () => clearTimeout(timer));
