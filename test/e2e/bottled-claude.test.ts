@@ -13,8 +13,8 @@ const HANDS: Hands = {
   edit: (path, before, after) => callTool("Edit", { file_path: path, old_string: before, new_string: after }),
 };
 
-/** Where instructions are emulated it takes a minute; the first time its environment is built too. */
-const VM_PATIENCE_MS = 400_000;
+/** Where instructions are emulated it takes minutes; the first time its environment is built too. */
+const VM_PATIENCE_MS = 600_000;
 
 describe("Claude Code in a bottle", () => {
   let engine: DockerEngine;
