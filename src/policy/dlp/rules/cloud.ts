@@ -11,6 +11,14 @@ export const CLOUD_RULES = [
     hit: () => `AKIA${sample("A-Z", 8)}${sample("2-7", 4)}${sample("A-Z", 4)}`,
     miss: () => `AKIA${sample("A-Z", 16)}`,
   }),
+  // Of those that have no digit, one in thirty, the name tells.
+  assigned({
+    id: "aws-named-access-key-id",
+    description: "AWS access key id, by its name",
+    names: ["access_key_id", "aws_access_key"],
+    of: "A-Z0-9",
+    length: 20,
+  }),
   assigned({
     id: "aws-secret-access-key",
     description: "AWS secret access key",
