@@ -9,7 +9,6 @@ const LONGEST = [
   "parity/ordinary-user",
   "parity/vm",
   "e2e/backends-cli",
-  "e2e/prune",
   "e2e/vm",
   "parity/docker-gvisor",
   "e2e/vm-faults",

@@ -34,7 +34,7 @@ function manifestOf(at: ParityContext, script: string): Manifest {
     },
     git: {
       user: { name: "Bottle", email: "bottle@example.com" },
-      repos: { app: { url: "ssh://git@git.example.test:2222/app.git" } },
+      repos: { app: { url: "https://git.example.test:2222/app.git" } },
     },
   };
   const agent = { bottle: "dev", skills: [SKILL], git: { user: { name: "Agent" } }, prompt: "You are careful.\n" };
@@ -84,7 +84,7 @@ async function follow(at: ParityContext, identity: string): Promise<{ stdout: st
 /** Prints what the agent was given; of secrets what tells that they are right. */
 const SHOW = [
   'printf "%s|%s|%s|%s\\n" "$LITERAL" "$EMPTY" "$1" "$2"; printf %s "$TAKEN$ASKED" | sha256sum | cut -c1-16',
-  "id -un; pwd; cat ~/.cloche/prompt.txt ~/.cloche/skills/verify/SKILL.md; git config --file ~/.gitconfig --list 2>/dev/null || cat ~/.gitconfig",
+  "id -un; pwd; cat ~/.cloche/prompt.txt ~/.cloche/skills/verify/SKILL.md; cat ~/.gitconfig ~/.cloche/git.config",
   'echo "$HTTPS_PROXY $no_proxy"; test -s "$SSL_CERT_FILE" && echo has-ca; test "$API_TOKEN" != "" && echo has-stand-in',
   `${ASK}; cat /proc/self/environ | tr "\\0" "\\n" | grep -c -F "${TOKEN}"`,
 ].join("; ");
