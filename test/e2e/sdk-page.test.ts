@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import ts from "typescript";
 import { expect, it } from "vitest";
+import { git } from "../helpers/git-project.ts";
 import { PROJECT, runProcess, withInstallation } from "../helpers/installation.ts";
 import { readProjectFile } from "../repo/project-files.ts";
 import { sdkProgram } from "../repo/sdk-page.ts";
@@ -12,6 +13,9 @@ it("the examples of docs/sdk.md run from the first to the last, with the results
     const project = at.path("project");
     mkdirSync(project);
     writeFileSync(join(project, "README"), "a project\n");
+    git(project, "init", "-q", "-b", "main");
+    git(project, "add", ".");
+    git(project, "commit", "-q", "-m", "first");
     const program = sdkProgram(readProjectFile("docs/sdk.md"));
     const { outputText } = ts.transpileModule(program, {
       compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },

@@ -43,6 +43,7 @@ export class AgentSession {
         ANTHROPIC_BASE_URL: api.url,
         ANTHROPIC_API_KEY: "scripted",
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        ENABLE_TOOL_SEARCH: "false", // else it offers tools of servers to a model that has searched for them, and a script does not
         IS_SANDBOX: "1", // as root it wants to hear that this is no one's machine
         SCRIPTED_KEY: "scripted",
       },

@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { EgressInput } from "../../model/egress.ts";
 import { requireOwnCommands } from "./token-commands.ts";
 
 const RUNS = { routes: [{ host: "a.example", auth: { scheme: "Bearer", token_command: ["./get-token", "-q"] } }] };
@@ -20,7 +19,7 @@ function isAllowed(path: string, { policy = RUNS, seedPath }: { policy?: object;
   writeFileSync(file, "");
   try {
     requireOwnCommands(
-      policy as EgressInput,
+      policy,
       { file, folder: dirname(file), seedPath },
       { env: { HOME: join(root, "home") }, cwd: root },
     );

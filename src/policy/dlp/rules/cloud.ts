@@ -16,7 +16,7 @@ export const CLOUD_RULES = [
     id: "aws-named-access-key-id",
     description: "AWS access key id, by its name",
     names: ["access_key_id", "aws_access_key"],
-    of: "A-Z0-9",
+    of: "A-Z",
     length: 20,
   }),
   assigned({
