@@ -22,7 +22,7 @@ import { connectPort, listenPort, type DoorListener } from "./port.ts";
 import { GuestProcess } from "./process.ts";
 import { protocolError } from "./protocol-error.ts";
 import { GuestRequest } from "./request.ts";
-import { Slots } from "./slots.ts";
+import { Slots } from "../base/slots.ts";
 import { spawnFrame, uint, type SpawnSpec } from "./spawn-frame.ts";
 import { GuestWatch } from "./watch.ts";
 

@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import { type Socket, connect } from "node:net";
 import { expect, it } from "vitest";
 import { TestProxy, Upstream } from "../../../test/helpers/egress-proxy.ts";
@@ -44,18 +43,4 @@ it("G-52 a thousand connections that are opened and dropped, at whatever point, 
   await expect.poll(sockets, { timeout: 10_000 }).toBeLessThanOrEqual(before);
   expect(timers()).toBeLessThan(10);
   expect((await proxy.ask(`https://${HOST}/after`)).status).toBe(200);
-});
-
-it("a connection to an upstream is kept for the next request, and no longer than both want it", async () => {
-  await using upstream = await new Upstream().listen([HOST]);
-  await using proxy = await new TestProxy({ routes: [upstream.route(HOST)] }).listen();
-  let made = 0;
-  upstream.secure.on("secureConnection", () => made++);
-  const asked = async (path: string) => (await proxy.ask(`https://${HOST}${path}`, { body: "a body" })).status;
-  expect([await asked("/1"), await asked("/2"), await asked("/3")]).toEqual([200, 200, 200]);
-  expect(made).toBe(1);
-  upstream.handler = (_request, response) => (response as ServerResponse).writeHead(200, { connection: "close" }).end();
-  made = 0;
-  expect([await asked("/4"), await asked("/5"), await asked("/6")]).toEqual([200, 200, 200]);
-  expect(made).toBe(2);
 });

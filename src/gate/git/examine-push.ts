@@ -8,7 +8,7 @@ import { type ObjectFinding, type PushedObjects, lookAtObjects } from "./pushed-
 import { pushedChanges } from "./pushed-changes.ts";
 import { MAX_CHANGES } from "./limits.ts";
 import { PackRefused, type Quarantine } from "./quarantine.ts";
-import { Slots } from "./slots.ts";
+import { Slots } from "../../base/slots.ts";
 
 const PATHS_AT_ONCE = 64 * 1024;
 const MAX_TOLD_PATHS = 1000;

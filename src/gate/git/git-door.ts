@@ -6,7 +6,7 @@ import { UpstreamUnavailable } from "./mirror.ts";
 import { advertiseFetch, serveFetch } from "./serve-fetch.ts";
 import { advertisePush, servePush } from "./serve-push.ts";
 import { serveSigning } from "./serve-signing.ts";
-import { Slots } from "./slots.ts";
+import { Slots } from "../../base/slots.ts";
 import { FETCHES_AT_ONCE, MAX_FETCH_BYTES, MAX_PACK_BYTES, PUSHES_AT_ONCE } from "./limits.ts";
 
 const MAX_HEAD = 32 * 1024;

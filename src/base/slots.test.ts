@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Deferred } from "./deferred.ts";
+import { Deferred } from "../guest/deferred.ts";
 import { Slots } from "./slots.ts";
 
 describe("Slots", () => {
