@@ -5,7 +5,7 @@ SHELL := /bin/bash
 # The guest program and its hash, for this machine's processor and for all that the package has.
 GUEST := build/guest/$(if $(filter aarch64,$(shell uname -m)),arm64,x64)/SHA256SUMS
 ALL_GUESTS := build/guest/x64/SHA256SUMS build/guest/arm64/SHA256SUMS
-SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts')
+SOURCES := $(shell find src -name '*.ts' -not -name '*.test.ts' -o -name '*.tsx' -not -name '*.test.tsx')
 
 .PHONY: help setup build package check check-types check-format check-lint test torture demo bench clean
 
@@ -28,7 +28,7 @@ build/guest/%/SHA256SUMS: $(wildcard guest/*.c guest/*.h guest/*/*.c guest/*/*.h
 
 dist/.built: $(SOURCES) scripts/bundle.mjs package.json tsconfig.json tsconfig.build.json node_modules/.package-lock.json
 	@echo "Building the package" >&2
-	@node_modules/.bin/tsc -p tsconfig.build.json
+	@node_modules/typescript/bin/tsc -p tsconfig.build.json
 	@node scripts/bundle.mjs
 	@chmod 755 dist/cli/main.js
 	@touch $@
@@ -43,13 +43,13 @@ check: build ## Types, lint and format
 	@$(MAKE) --no-print-directory -j2 -Otarget check-types check-format check-lint
 
 check-types:
-	@node_modules/.bin/tsc -p tsconfig.json
+	@node_modules/typescript/bin/tsc -p tsconfig.json
 
 check-format:
 	@node_modules/.bin/prettier --check --log-level warn .
 
 check-lint:
-	@node_modules/.bin/eslint .
+	@node_modules/.bin/oxlint --quiet
 
 test: ## Set up what the tests need, check, and run them all
 	@scripts/setup --tests

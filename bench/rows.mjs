@@ -2,6 +2,7 @@ import { measureBottle } from "./rows/bottle.mjs";
 import { measureBusy } from "./rows/busy.mjs";
 import { measureCreate } from "./rows/create.mjs";
 import { measureCrowd } from "./rows/crowd.mjs";
+import { measureDetection } from "./rows/detection.mjs";
 import { measureDiff } from "./rows/diff.mjs";
 import { measureDlp } from "./rows/dlp.mjs";
 import { measureDocker } from "./rows/docker.mjs";
@@ -17,6 +18,7 @@ import { measureMcp } from "./rows/mcp.mjs";
 import { measureProject } from "./rows/project.mjs";
 import { measureShell } from "./rows/shell.mjs";
 import { measureSnapshot } from "./rows/snapshot.mjs";
+import { measureSupervise } from "./rows/supervise.mjs";
 import { measureVersion } from "./rows/version.mjs";
 import { measureVm } from "./rows/vm.mjs";
 import { measureWork } from "./rows/work.mjs";
@@ -37,22 +39,24 @@ const TABLE = /** @satisfies {Record<string, Measurement>} */ ({
   create: { measure: measureCreate, seconds: 35, beside: ["docker", "runc"] },
   exec: { measure: measureExec, seconds: 20, beside: ["docker"] },
   docker: { measure: measureDocker, seconds: 30, beside: ["docker"] },
-  vm: { measure: measureVm, seconds: 40, beside: ["docker"] },
+  vm: { measure: measureVm, seconds: 35, beside: ["docker"] },
   idle: { measure: measureIdle, seconds: 10 },
-  crowd: { measure: measureCrowd, seconds: 35, beside: ["docker"] },
-  work: { measure: measureWork, seconds: 40 },
+  crowd: { measure: measureCrowd, seconds: 30, beside: ["docker"] },
+  work: { measure: measureWork, seconds: 35 },
   project: { measure: measureProject, seconds: 15 },
   import: { measure: measureImport, seconds: 20 },
   snapshot: { measure: measureSnapshot, seconds: 25 },
   busy: { measure: measureBusy, seconds: 30 },
   diff: { measure: measureDiff, seconds: 15 },
   forks: { measure: measureForks, seconds: 20 },
-  files: { measure: measureFiles, seconds: 30 },
+  files: { measure: measureFiles, seconds: 25 },
   shell: { measure: measureShell, seconds: 20 },
   events: { measure: measureEvents, seconds: 5 },
-  egress: { measure: measureEgress, seconds: 45 },
+  egress: { measure: measureEgress, seconds: 40 },
   bottle: { measure: measureBottle, seconds: 20 },
+  supervise: { measure: measureSupervise, seconds: 15 },
   dlp: { measure: measureDlp, seconds: 5 },
+  detection: { measure: measureDetection, seconds: 10 },
   git: { measure: measureGit, seconds: 20 },
   mcp: { measure: measureMcp, seconds: 20 },
   version: { measure: measureVersion, seconds: 10 },

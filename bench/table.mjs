@@ -1,5 +1,5 @@
 /**
- * @typedef {"ms" | "MiB" | "kB" | "MB/s" | "files/s"} Unit
+ * @typedef {"ms" | "MiB" | "kB" | "MB/s" | "files/s" | "sockets" | "%" | "files"} Unit
  * @typedef {object} Row
  * @property {string} what
  * @property {Unit} unit

@@ -8,6 +8,7 @@
 #include "host_programs/send_tree.h"
 #include "host_programs/starter.h"
 #include "host_programs/sync_folder.h"
+#include "host_programs/without_core.h"
 #include "init/init.h"
 #include "layers/copy_content.h"
 #include "layers/copy_layer.h"
@@ -47,6 +48,7 @@ static const struct role {
     {"send-tree", send_tree_main},
     {"sync", sync_folder_main},
     {"starter", starter_main},
+    {"without-core", without_core_main},
 };
 
 int role_play(int argc, char **argv) {

@@ -14,6 +14,7 @@ const BUNDLES = {
   daemon: ["src/daemon/main.ts", "src/seeds/import-worker.ts", "src/workspaces/shells/render-thread.ts"],
   gate: ["src/gate/main.ts"],
   cli: ["src/cli/main.ts"],
+  tui: ["src/tui/supervise.ts"],
   mcp: ["src/mcp/stdio.ts", "src/mcp/embedded.ts", "src/mcp/http-main.ts"],
 };
 /** It has a binary for each system in a package of its own, and finds it by its name. */
@@ -21,10 +22,11 @@ const LOADED_BY_NAME = ["libsql"];
 /** The protocol library's validator of a client's answers: nothing here asks a client anything, and it is a third of the code. */
 const VALIDATOR = "@modelcontextprotocol/server/_shims";
 
-/**
- * Of the CLI: each command has a file of its own, and what several commands load is in one more. `--version` loads the entry alone, and its one import.
- */
-const COMMON = { name: "common", test: /\/src\/(?!base\/version\.ts)/, minShareCount: 3 };
+/** Of the CLI: each command has a file of its own, and what several commands load is in one more. `--version` loads the entry alone, and its one import. */
+const GROUPS = [
+  { name: "version", test: /\/src\/base\/version\.ts$/, priority: 1 },
+  { name: "common", test: /\/src\//, minShareCount: 3 },
+];
 
 const nameOf = (source) => basename(source, ".ts");
 
@@ -58,16 +60,28 @@ const onlyEnglish = {
   load: (id) => (LOCALES.test(id) ? 'export { default as en } from "./en.js";' : null),
 };
 
+/**
+ * Ink draws nothing where it takes a variable for a sign of a machine that nobody looks at; who asks for a screen here has a terminal. And it loads tools for its own
+ * development when another one is set.
+ */
+const ALWAYS_DRAWN = "is-in-ci";
+const DEVELOPMENT = /\/ink\/build\/devtools\.js$/;
+const onlyDraws = {
+  name: "only-draws",
+  resolveId: (id) => (id === ALWAYS_DRAWN ? "\0always-drawn" : null),
+  load: (id) => (id === "\0always-drawn" ? "export default false;" : DEVELOPMENT.test(id) ? "export {};" : null),
+};
+
 for (const [folder, sources] of Object.entries(BUNDLES)) {
   const bundle = await rolldown({
     cwd: ROOT,
     platform: "node",
     // A package's modules before its older form, whose own way to load its parts cannot be followed.
     resolve: { mainFields: ["module", "main"] },
-    transform: { target: "node20" },
+    transform: { target: "node20", define: { "process.env.NODE_ENV": '"production"' } },
     external: LOADED_BY_NAME,
     input: Object.fromEntries(sources.map((source) => [nameOf(source), join(ROOT, source)])),
-    plugins: [otherPrograms(folder), noValidator, onlyEnglish],
+    plugins: [otherPrograms(folder), noValidator, onlyEnglish, onlyDraws],
   });
   const output = join(ROOT, "dist", folder);
   for (const name of readdirSync(output)) if (name.startsWith("bundled-")) rmSync(join(output, name));
@@ -76,14 +90,14 @@ for (const [folder, sources] of Object.entries(BUNDLES)) {
     format: "esm",
     minify: {
       compress: true,
-      // A stack in a log names functions as the source does.
-      mangle: folder === "mcp",
+      // A stack in a log names functions as the source does. All else has short names: a fifth of the code less to read.
+      mangle: folder === "mcp" || { keepNames: true },
       // To read the code is most of a start, and somebody waits for each.
       codegen: { removeWhitespace: true },
     },
     entryFileNames: "[name].js",
     chunkFileNames: "bundled-[name]-[hash].js",
-    ...(folder === "cli" && { codeSplitting: { groups: [COMMON] } }),
+    ...(folder === "cli" && { codeSplitting: { groups: GROUPS } }),
   });
   writeLicences(output, parts);
 }

@@ -12,9 +12,11 @@ export type {
   SourcedField,
   WantedValues,
 } from "./model/bottle-plan.ts";
+export type * from "./model/audit.ts";
 export type { Egress, EgressInput } from "./model/egress.ts";
 export type * from "./model/egress-seen.ts";
 export type * from "./model/environment.ts";
+export type { EvidenceMade } from "./model/evidence.ts";
 export { EVENT_KINDS, isEventKind } from "./model/event.ts";
 export type { ClocheEvent, EventHead, EventKind, EventOf, EventPayloads } from "./model/event.ts";
 export type {
@@ -32,6 +34,17 @@ export type { ModelUsage, ModelUsageTotal } from "./model/model-usage.ts";
 export type { ArtifactType, ExecutionMode, NetworkPolicy, WorkspaceState } from "./model/names.ts";
 export type * from "./model/prepared.ts";
 export type * from "./model/provider.ts";
+export { APPROVAL_SCOPES, PROPOSAL_KINDS, PROPOSAL_STATUSES } from "./model/proposal-kinds.ts";
+export type { ApprovalScope, ProposalKind, ProposalStatus } from "./model/proposal-kinds.ts";
+export type {
+  ApprovalRule,
+  ApprovalRuleList,
+  Proposal,
+  ProposalDetail,
+  ProposalList,
+  Proposed,
+  ProposedRoute,
+} from "./model/proposal.ts";
 export type { Progress, ReportProgress } from "./model/progress.ts";
 export type { CleanedUp, Leftover, Run, RunAttached, RunEnd, RunList, RunState } from "./model/run.ts";
 export type { Included, LeftOut } from "./model/seed-content.ts";

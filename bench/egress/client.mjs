@@ -1,6 +1,7 @@
 /**
  * Sends requests through a proxy, on a number of connections that stay open, and prints what it took as JSON. Its argument is JSON:
- * `{ proxy: port, ca, host, connections, requests, size, path, repeat }`. Without a proxy it goes to `direct` itself; `repeat` sends the body so many times in one request.
+ * `{ proxy: port, ca, host, connections, requests, size, path, repeat, drop }`. Without a proxy it goes to `direct` itself; `repeat` sends the body so many times in one request;
+ * `drop` opens that many connections besides, some at a time, and drops them: each second one in its tunnel, the others after the handshake.
  */
 import { Buffer } from "node:buffer";
 import { request } from "node:http";
@@ -9,7 +10,18 @@ import { performance } from "node:perf_hooks";
 import process from "node:process";
 import { connect } from "node:tls";
 
-const { proxy, direct, ca, host, connections, requests, size, path, repeat = 1 } = JSON.parse(process.argv[2] ?? "{}");
+const {
+  proxy,
+  direct,
+  ca,
+  host,
+  connections,
+  requests,
+  size,
+  path,
+  repeat = 1,
+  drop = 0,
+} = JSON.parse(process.argv[2] ?? "{}");
 /** Text as agents send it. */
 const words = "The quick brown fox reads a file, edits it, runs the tests and says what it saw. ";
 const body = Buffer.from(
@@ -78,7 +90,17 @@ async function one() {
   socket.destroy();
 }
 
+async function dropOne(/** @type {number} */ number) {
+  const socket = await tunnel();
+  if (number % 2 === 0) return void socket.destroy();
+  const secure = connect({ socket, servername: host, ca: [ca] });
+  await new Promise((done, fail) => secure.once("secureConnect", done).once("error", fail));
+  socket.destroy();
+}
+
 const began = performance.now();
+for (let done = 0; done < drop; done += 50)
+  await Promise.all(Array.from({ length: Math.min(50, drop - done) }, (_, at) => dropOne(done + at)));
 await Promise.all(Array.from({ length: connections }, one));
 const seconds = (performance.now() - began) / 1000;
 process.stdout.write(JSON.stringify({ times, firsts, seconds }));

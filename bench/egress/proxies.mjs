@@ -70,6 +70,8 @@ export async function startGate({ cloche, home }, upstream, { token, secret }) {
   });
   await connection.when(({ doors }) => doors.every(({ state }) => state === "open"), soon());
   const ca = connection.report?.egress?.certificate ?? "";
+  // What the gate tells is told to whoever came last: from here on that is the daemon again, as it is for everybody else.
+  connection.close();
   const client = readFileSync(join(HERE, "client.mjs"), "utf8");
   await cloche.writeWorkspaceFile(id, "client.mjs", { text: client });
   return {
@@ -89,7 +91,6 @@ export async function startGate({ cloche, home }, upstream, { token, secret }) {
       return JSON.parse(stdout);
     },
     async stop() {
-      connection.close();
       await cloche.deleteWorkspace(id);
     },
   };

@@ -1,18 +1,24 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { performance } from "node:perf_hooks";
+import process from "node:process";
 import { setTimeout } from "node:timers/promises";
+import { fileURLToPath, URL } from "node:url";
 import { promisify } from "node:util";
 import { interleave } from "../interleave.mjs";
 import { processesNaming, descendants, proportionalKib } from "../processes.mjs";
 import { median, p99 } from "../statistics.mjs";
 import { timed } from "../timed.mjs";
 
+const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const BACKENDS = /** @type {const} */ (["container", "vm"]);
 const GOAL_MS = { container: 150, vm: 400 };
 const MEMORY_MIB = 70;
 const AT_ONCE = 10;
 const IDLE = 4;
-/** For what a start has taken ahead to be made anew. */
-const READY_MS = { container: 200, vm: 2500 };
+/** For what a start has taken to be made anew: a gate, and a machine. */
+const READY_MS = { container: 2000, vm: 2500 };
 const ENVIRONMENT = { container: "host", vm: "debian:12" };
 /** The agent: says a word, and waits. */
 const ARGV = ["/bin/sh", "-c", "echo up; exec sleep 1000"];
@@ -23,7 +29,8 @@ export async function* measureBottle({ installation, rounds, seconds, say }) {
   const { cloche } = installation;
   const run = promisify(execFile);
   say("making what a first start makes");
-  for (const backend of /** @type {const} */ (["container", "vm"])) await firstByte(cloche, backend);
+  for (const backend of BACKENDS) await firstByte(cloche, backend);
+  writeFiles(installation.home);
   const samples = await interleave({
     rounds,
     seconds: seconds * 0.7,
@@ -31,11 +38,13 @@ export async function* measureBottle({ installation, rounds, seconds, say }) {
     cases: {
       container: () => whenReady("container", () => firstByte(cloche, "container")),
       vm: () => whenReady("vm", () => firstByte(cloche, "vm")),
+      typed_container: () => whenReady("container", () => typed(installation, "container")),
+      typed_vm: () => whenReady("vm", () => typed(installation, "vm")),
       own: () => timed(() => run("/bin/sh", ["-c", "echo up"])),
     },
   });
   const own = median(samples["own"] ?? []);
-  for (const backend of /** @type {const} */ (["container", "vm"])) {
+  for (const backend of BACKENDS) {
     const over = (samples[backend] ?? []).map((ms) => Math.max(0, ms - own));
     yield {
       ...blank,
@@ -46,6 +55,20 @@ export async function* measureBottle({ installation, rounds, seconds, say }) {
       goal: `≤ ${GOAL_MS[backend]} ms`,
       holds: median(over) <= GOAL_MS[backend],
       note: `by the SDK, warm, a gate and a prompt included; over the ${own.toFixed(1)} ms that the agent's program takes by itself`,
+      details: { over },
+    };
+  }
+  for (const backend of BACKENDS) {
+    const over = (samples[`typed_${backend}`] ?? []).map((ms) => Math.max(0, ms - own));
+    yield {
+      ...blank,
+      what: `run: \`cloche start\` typed → first byte of the agent's terminal, ${backend}`,
+      unit: "ms",
+      ours_p50: median(over),
+      ours_p99: p99(over),
+      goal: "-",
+      holds: null,
+      note: "the same by the command, on a terminal: with the start of Node and of a shell",
       details: { over },
     };
   }
@@ -60,7 +83,6 @@ const manifestOf = (backend) => ({
   bottles: {
     bench: {
       environment: ENVIRONMENT[backend],
-      supervise: false,
       agent_provider: { template: "command", settings: { argv: ARGV } },
       egress: { routes: [{ host: "docs.example.test" }] },
     },
@@ -89,6 +111,46 @@ async function firstByte(cloche, backend) {
   const ms = performance.now() - began;
   await stream.close();
   await remove(cloche, identity);
+  return ms;
+}
+
+/** The same agents as files, for the command. @param {string} home */
+function writeFiles(home) {
+  for (const folder of ["bottles", "agents"]) mkdirSync(join(home, folder), { recursive: true });
+  for (const backend of BACKENDS) {
+    const { bottles, agents } = manifestOf(backend);
+    const front = Object.entries({ backend, ...bottles.bench }).map(
+      ([key, value]) => `${key}: ${JSON.stringify(value)}`,
+    );
+    writeFileSync(join(home, `bottles/bench-${backend}.md`), `---\n${front.join("\n")}\n---\n`);
+    writeFileSync(
+      join(home, `agents/bench-${backend}.md`),
+      `---\nbottle: bench-${backend}\n---\n${agents.bench.prompt}\n`,
+    );
+  }
+}
+
+/** By the command, on a terminal that `script` makes. @param {import("../installation.mjs").Installation} installation @param {"container" | "vm"} backend */
+async function typed({ cloche, home, directory }, backend) {
+  const began = performance.now();
+  const line = `exec "${process.execPath}" "${CLI}" start bench-${backend} --yes`;
+  const env = { ...process.env, CLOCHE_HOME: home, CLOCHE_CACHE: join(directory, "cache") };
+  const child = spawn("script", ["-qec", line, "/dev/null"], {
+    env,
+    cwd: directory,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const ended = new Promise((done) => child.once("close", done));
+  let shown = "";
+  for await (const data of child.stdout) {
+    shown += String(data);
+    if (/^up\r?$/m.test(shown)) break;
+  }
+  const ms = performance.now() - began;
+  if (!/^up\r?$/m.test(shown)) throw new Error(`\`cloche start\` showed no agent: ${shown}`);
+  for (const { identity } of (await cloche.listRuns()).runs) await cloche.stopRun(identity);
+  await ended;
+  await cloche.cleanUp({ all: true });
   return ms;
 }
 

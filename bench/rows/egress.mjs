@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { runClient, startGate, startMitm, startUpstream } from "../egress/proxies.mjs";
 import { interleave } from "../interleave.mjs";
 import { median, p99 } from "../statistics.mjs";
@@ -38,6 +39,8 @@ const MANY_CASES = /** @type {const} */ ([
   { what: "200 MB up", load: { connections: 1, requests: 1, size: 1_000_000, repeat: MANY_BYTES, path: "/" } },
   { what: "200 MB down", load: { connections: 1, requests: 1, size: 100, path: "/much" } },
 ]);
+const DROPPED = 1000;
+const SETTLE_MS = 500;
 const ONE = { connections: 1, requests: 200, size: 4096, path: "/" };
 
 /**
@@ -82,6 +85,11 @@ export async function* measureEgress({ installation }) {
       yield { ...limit(`egress: ${what}, speed`, rate, "MB/s", 100), goal: "≥ 100 MB/s", holds: rate >= 100 };
       yield limit(`egress: ${what}, most memory of the gate`, memoryMiB(gate.pid(), "VmHWM"), "MiB", 120);
     }
+    const before = socketsOf(gate.pid());
+    await gate.run({ connections: 0, requests: 0, size: 0, path: "/", drop: DROPPED });
+    await setTimeout(SETTLE_MS);
+    const left = socketsOf(gate.pid()) - before;
+    yield limit(`egress: left of ${DROPPED} connections that were opened and dropped`, left, "sockets", 0);
   } finally {
     await same.stop();
     await cheap.stop();
@@ -166,6 +174,10 @@ function memoryMiB(pid, which) {
     .find((one) => one.startsWith(which));
   return Number(line?.replaceAll(/\D/g, "")) / 1024;
 }
+
+/** @param {number} pid */
+const socketsOf = (pid) =>
+  readdirSync(`/proc/${pid}/fd`).filter((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith("socket:")).length;
 
 /** What it had at most is counted anew. @param {number} pid */
 const forgetPeak = (pid) => writeFileSync(`/proc/${pid}/clear_refs`, "5");

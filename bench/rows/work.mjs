@@ -24,7 +24,7 @@ const WORK = [
   {
     what: "type-check of this project",
     prepare: ":",
-    command: "node_modules/.bin/tsc -p tsconfig.json",
+    command: "node_modules/typescript/bin/tsc -p tsconfig.json",
     goal: { most: 1.1, text: "≤ 1.1" },
   },
   {

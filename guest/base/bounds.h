@@ -2,9 +2,10 @@
 #ifndef CLOCHE_BOUNDS_H
 #define CLOCHE_BOUNDS_H
 
-#define MAX_CONNECTIONS 32u
+#define MAX_CONNECTIONS 320u /* most of them for the moment until they carry a connection of a door */
 #define MAX_SERIAL_PORTS 16u
 #define MAX_STREAMS 1024u /* on one connection */
+#define MAX_CONDUITS 512u
 #define MAX_PROCESSES 1024u
 #define MAX_DRAINS 1024u
 #define MAX_TAG_BYTES 4096u
@@ -17,6 +18,7 @@
 #define MAX_PATH_BYTES 4096u /* of a path in a record; the host takes no longer one */
 
 #define CHUNK_BYTES 65536u               /* one read, one DATA */
+#define CONDUIT_BYTES 131072u            /* one read of a connection that has no frames */
 #define INPUT_WINDOW 65536u              /* stdin bytes that a host may send ahead */
 #define OUTGOING_HIGH (1024u * 1024u)    /* no more DATA for a connection above this */
 #define RING_DEFAULT 65536u

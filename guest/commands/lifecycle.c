@@ -192,10 +192,18 @@ void process_resize(struct process *p, uint16_t cols, uint16_t rows) {
   if (p->flags & SPAWN_PTY && p->output[0].watch.fd >= 0) (void)ioctl(p->output[0].watch.fd, TIOCSWINSZ, &size);
 }
 
+/* File work undoes what it has begun, or finishes it: killed in the middle it would leave half of a tree behind. */
+static void end_file_work(struct process *p) {
+  process_signal(p, SIGTERM, SCOPE_DESCENDANTS);
+  /* A stopped process could not answer the TERM. */
+  process_signal(p, SIGCONT, SCOPE_DESCENDANTS);
+}
+
 void process_forget(struct process *p) {
   p->forgotten = true;
   /* Nothing is sent to what a command that ended by itself left behind. */
-  if (!p->exited) kill_all(p);
+  if (!p->exited && p->flags & SPAWN_BUILTIN) end_file_work(p);
+  else if (!p->exited) kill_all(p);
   output_drop(p);
 }
 
@@ -204,5 +212,5 @@ void process_abandoned(struct process *p) {
   for (struct stream *s = p->attached; s; s = s->next_attached) {
     if (s->kind == STREAM_PROCESS) return;
   }
-  process_signal(p, SIGTERM, SCOPE_DESCENDANTS);
+  end_file_work(p);
 }

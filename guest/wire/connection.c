@@ -19,6 +19,14 @@ static unsigned connection_count;
 
 void connection_doom(struct connection *c) { c->doomed = true; }
 
+int connection_release(struct connection *c) {
+  int fd = c->in.fd;
+  (void)loop_watch(&c->in, 0);
+  c->in.fd = -1;
+  connection_doom(c);
+  return fd;
+}
+
 bool connection_has_room(const struct connection *c) {
   return !c->doomed && !c->closing && buffer_size(&c->outgoing) < OUTGOING_HIGH;
 }
@@ -59,6 +67,12 @@ struct stream *stream_find(struct connection *c, uint32_t id) {
   return NULL;
 }
 
+struct stream *stream_find_anywhere(uint32_t id) {
+  struct stream *found = NULL;
+  for (struct connection *c = connections; c && !found; c = c->next) found = stream_find(c, id);
+  return found;
+}
+
 struct stream *stream_open(struct connection *c, uint32_t id, enum stream_kind kind) {
   struct stream *s = c->stream_count < MAX_STREAMS ? calloc(1, sizeof *s) : NULL;
   if (!s) {
@@ -92,7 +106,6 @@ void stream_close(struct stream *s) {
 void connection_restart(struct connection *c) {
   while (c->streams) stream_close(c->streams);
   buffer_consume(&c->outgoing, buffer_size(&c->outgoing));
-  c->next_guest_stream = 0;
   c->greeted = false;
 }
 

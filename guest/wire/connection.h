@@ -38,12 +38,11 @@ struct connection {
   struct buffer outgoing;
   struct stream *streams;
   unsigned stream_count;
-  uint32_t next_guest_stream;
   bool greeted;
   bool closing; /* closes once `outgoing` is sent */
   bool doomed;  /* closes at the end of this turn */
-  bool last;    /* the program ends with it */
-  void (*ended)(void *); /* NULL: nobody is to be told */
+  bool last;    /* the program ends with it; there is no other one */
+  void (*ended)(void *); /* NULL: nobody is to be told; one that is a serial port tells */
   void *owner;
 };
 
@@ -64,12 +63,16 @@ void send_error(struct connection *c, uint32_t stream, int error, const char *me
 bool connection_has_room(const struct connection *c);
 /* Forgets everything that the last host on it has begun. */
 void connection_restart(struct connection *c);
+/* Gives its descriptor away; the connection is over. */
+int connection_release(struct connection *c);
 /* A breach of the protocol: the connection goes, and nothing else. */
 void connection_doom(struct connection *c);
 
 /* NULL when there are too many or there is no memory; an ERROR was sent then. */
 struct stream *stream_open(struct connection *c, uint32_t id, enum stream_kind kind);
 struct stream *stream_find(struct connection *c, uint32_t id);
+/* On any connection: the numbers of streams that the guest opens are unique. */
+struct stream *stream_find_anywhere(uint32_t id);
 /* Frees the stream and what hangs on it; sends nothing. */
 void stream_close(struct stream *s);
 

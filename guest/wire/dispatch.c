@@ -12,10 +12,14 @@
 #include "commands/spawn.h"
 #include "init/shutdown.h"
 #include "wire/attach.h"
+#include "wire/conduit.h"
 #include "wire/relay.h"
 #include "wire/wire.h"
 
 struct identity identity;
+
+/* Whether the host can open another one beside it: not on a serial port, nor where one was all that was given. */
+static bool is_one_of_many(const struct connection *c) { return !c->ended && !c->last; }
 
 static void greet(struct connection *c, uint32_t stream, struct reader *r) {
   uint32_t magic = read_u32(r);
@@ -26,11 +30,28 @@ static void greet(struct connection *c, uint32_t stream, struct reader *r) {
     return;
   }
   uint8_t head[28];
-  uint8_t *at = put_u16(put_u16(put_u32(head, WIRE_MAGIC), WIRE_VERSION), identity.flags);
+  uint16_t flags = identity.flags | (is_one_of_many(c) ? HELLO_CONDUITS : 0);
+  uint8_t *at = put_u16(put_u16(put_u32(head, WIRE_MAGIC), WIRE_VERSION), flags);
   memcpy(put_u32(at, (uint32_t)getpid()), identity.boot_id, sizeof identity.boot_id);
   send_frame(c, GUEST_HELLO, 0, head, sizeof head, NULL, 0);
   c->greeted = true;
   if (version != WIRE_VERSION) c->closing = true;
+}
+
+/* Instead of HELLO: from here on this connection carries, without frames, what a door has let in. */
+static void on_take(struct connection *c, struct reader *r) {
+  uint32_t magic = read_u32(r);
+  uint16_t version = read_u16(r);
+  struct stream *s = stream_find_anywhere(read_u32(r));
+  int socket = read_finished(r) && magic == WIRE_MAGIC && version == WIRE_VERSION && is_one_of_many(c) && s && s->relay ? relay_release(s->relay) : -1;
+  if (socket < 0) {
+    connection_doom(c);
+    return;
+  }
+  const uint8_t *rest = r->at;
+  size_t count = (size_t)(c->received.data + c->received.end - rest);
+  stream_close(s);
+  (void)conduit_open(connection_release(c), socket, rest, count);
 }
 
 static void on_data(struct stream *s, struct reader *r) {
@@ -188,6 +209,10 @@ static void on_opening(struct connection *c, uint8_t type, uint32_t stream, stru
 }
 
 void dispatch_frame(struct connection *c, uint8_t type, uint32_t stream, struct reader *r) {
+  if (!c->greeted && type == HOST_TAKE && stream == 0) {
+    on_take(c, r);
+    return;
+  }
   if (!c->greeted && type != HOST_HELLO) {
     connection_doom(c);
     return;

@@ -20,11 +20,12 @@ struct door {
   enum door_kind kind;
 };
 
-static uint32_t new_stream_id(struct connection *c) {
+static uint32_t new_stream_id(void) {
+  static uint32_t last;
   uint32_t id;
   do {
-    id = WIRE_GUEST_STREAM | (++c->next_guest_stream & ~WIRE_GUEST_STREAM);
-  } while (stream_find(c, id));
+    id = WIRE_GUEST_STREAM | (++last & ~WIRE_GUEST_STREAM);
+  } while (stream_find_anywhere(id));
   return id;
 }
 
@@ -38,7 +39,7 @@ static uint32_t own_address(int fd) {
 static void let_in(struct door *door, int fd) {
   struct connection *c = door->stream->connection;
   uint32_t address = door->kind == DOOR_ADDRESSES ? own_address(fd) : 0;
-  struct stream *s = c->stream_count < MAX_STREAMS ? stream_open(c, new_stream_id(c), STREAM_RELAY) : NULL;
+  struct stream *s = c->stream_count < MAX_STREAMS ? stream_open(c, new_stream_id(), STREAM_RELAY) : NULL;
   if (!s) {
     close(fd);
     return;

@@ -172,6 +172,14 @@ void relay_resume(struct relay *relay) {
   (void)rearm(relay);
 }
 
+int relay_release(struct relay *relay) {
+  int fd = relay->watch.fd;
+  bool is_new = !relay->connecting && !relay->host_ended && relay->stream->offset[1] == 0 && buffer_size(&relay->to_socket) == 0;
+  if (!is_new || !loop_watch(&relay->watch, 0)) return -1;
+  relay->watch.fd = -1;
+  return fd;
+}
+
 void relay_free(struct relay *relay) {
   loop_close(&relay->watch);
   buffer_free(&relay->to_socket);

@@ -15,6 +15,8 @@ void relay_end(struct relay *relay);
 /* Goes on after credit or room came. */
 void relay_resume(struct relay *relay);
 void relay_free(struct relay *relay);
+/* Gives the socket of a relay away that has carried nothing yet; -1 when it has. */
+int relay_release(struct relay *relay);
 /* A relay over a connected socket, which it takes over; NULL, and the socket closed, when there is no memory. */
 struct relay *relay_adopt(struct stream *s, int fd);
 

@@ -27,7 +27,8 @@ enum host_frame {
   HOST_LISTEN = 0x0e,
   HOST_SHUTDOWN = 0x0f,
   HOST_SIGNAL_TREE = 0x10,
-  HOST_DATAGRAM = 0x11
+  HOST_DATAGRAM = 0x11,
+  HOST_TAKE = 0x12
 };
 
 enum guest_frame {
@@ -45,7 +46,7 @@ enum guest_frame {
   GUEST_DATAGRAM = 0x8c
 };
 
-enum hello_flag { HELLO_LAYERS = 1, HELLO_USERS = 2, HELLO_DOORS = 4 };
+enum hello_flag { HELLO_LAYERS = 1, HELLO_USERS = 2, HELLO_DOORS = 4, HELLO_CONDUITS = 8 };
 /* What a door listens on: a port of 127.0.0.1, the port of all loopback addresses, or datagrams to a port of 127.0.0.1. */
 enum door_kind { DOOR_PORT = 0, DOOR_ADDRESSES = 1, DOOR_DATAGRAMS = 2 };
 enum spawn_flag { SPAWN_PTY = 1, SPAWN_BUILTIN = 2, SPAWN_KEEP = 4, SPAWN_DROP = 8, SPAWN_STDIN = 16, SPAWN_SECRETS = 32 };

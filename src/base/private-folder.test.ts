@@ -35,6 +35,12 @@ describe("makePrivateFolder()", () => {
     expect([modeOf(join(base, "a")), modeOf(join(base, "a/b"))]).toEqual([0o700, 0o700]);
   });
 
+  it("fails where no folder can be made, and does not try for ever", () => {
+    expect(() => makePrivateFolder("/proc/nope/home")).toThrow("ENOENT");
+    writeFileSync(join(base, "file"), "");
+    expect(() => makePrivateFolder(join(base, "file"))).toThrow();
+  });
+
   it("closes its own one that others could look into, or that is empty", () => {
     const looked = nested(0o755, 0o755);
     writeFileSync(join(looked, "file"), "");

@@ -1,6 +1,16 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  type Stats,
+} from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { ClocheError, isClocheError } from "./errors.ts";
+import { ClocheError, errnoOf, isClocheError } from "./errors.ts";
 
 /** As many as the kernel follows. */
 const MAX_LINKS = 40;
@@ -10,7 +20,7 @@ const STICKY = 0o1000;
 export function makePrivateFolder(path: string): void {
   requireOwnFolder(path); // first, so that nothing is made in a place that is not to be trusted
   // SECURITY: the mode holds whatever the umask is, and from the first moment (G-14, G-24)
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeMissing(path);
   const found = requireOwnFolder(path);
   if (!found || (found.stats.mode & 0o077) === 0) return;
   // SECURITY: what others could write to may hold what they have put there: a program, a link, a socket (G-24)
@@ -19,6 +29,19 @@ export function makePrivateFolder(path: string): void {
   if (!wasOpen || readdirSync(found.path).length === 0) return;
   chmodSync(found.path, found.stats.mode & 0o7777); // so that the next try tells it again
   throw refusal(path, "other users can write to it", `Look through it, then close it: chmod 700 ${found.path}`);
+}
+
+/** Not by `recursive`: Node tries for ever where the kernel makes no folders, as below /proc. */
+function makeMissing(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (errnoOf(error) === "EEXIST" && statSync(path).isDirectory()) return;
+    const parent = dirname(path);
+    if (errnoOf(error) !== "ENOENT" || existsSync(parent)) throw error;
+    makeMissing(parent);
+    makeMissing(path);
+  }
 }
 
 /** Throws a `ClocheError` when a folder is not this user's alone; one that is not there is fine. */

@@ -22,6 +22,25 @@ describe("Slots", () => {
     expect(await Promise.all(all)).toEqual([0, 1, 2, 3]);
   });
 
+  it("gives the place of work that pauses to others, and has it wait for one to go on", async () => {
+    const slots = new Slots(1);
+    const [answer, over] = [new Deferred<string>(), new Deferred<undefined>()];
+    const seen: string[] = [];
+    const paused = slots.during(async (pause) => {
+      seen.push(await pause(() => answer.promise));
+    });
+    const other = slots.during(async () => {
+      seen.push("other");
+      await over.promise;
+      seen.push("over");
+    });
+    await expect.poll(() => seen).toEqual(["other"]);
+    answer.resolve("answered");
+    over.resolve(undefined);
+    await Promise.all([paused, other]);
+    expect(seen).toEqual(["other", "over", "answered"]);
+  });
+
   it("gives the place of work that failed to the next", async () => {
     const slots = new Slots(1);
     const failed = slots.during(() => Promise.reject(new Error("no")));

@@ -26,7 +26,9 @@ export interface AgentProgramStart {
 /** How an agent ended. `left`: the daemon ends, and the agent goes on. */
 export type AgentEnd = { readonly code: number | null; readonly reason: string | null } | "left";
 
+/** How long an agent that is asked to end may take. */
 const END_GRACE_MS = 5000;
+export const KILLED = `it did not end within ${END_GRACE_MS / 1000} seconds of being asked to, and was killed`;
 const LOOK_PATIENCE_MS = 10_000;
 
 /** Starts it. It needs neither a client nor a daemon to go on. */
@@ -94,25 +96,37 @@ function recordedEnd(deps: Dependencies, { workspaceId }: LiveWorkspace, session
   return entry?.state === "done" ? { code: entry.exit_code, reason: null } : undefined;
 }
 
-/** To the agent and all that it has started. */
+/** To the agent and all that it has started. False when it has ended. */
 export async function signalAgent(
   live: LiveWorkspace,
   session: AgentSession,
   signal: "INT" | "TERM" | "HUP" | "KILL",
 ): Promise<boolean> {
-  const guest = await live.guest();
-  const found = await findAgent(guest, session);
-  if (!found || found.exit) return false;
-  await guest.signalTree(found.process, constants.signals[`SIG${signal}`]);
-  return true;
+  try {
+    const guest = await live.guest();
+    const found = await findAgent(guest, session);
+    if (!found || found.exit) return false;
+    await guest.signalTree(found.process, constants.signals[`SIG${signal}`]);
+    return true;
+  } catch (error) {
+    // The agent went with its sandbox, which is stopped when its run has ended.
+    if (!live.isCurrent) return false;
+    throw error;
+  }
 }
 
-/** Asks it to end, and makes it when it does not. `ended` resolves at its end. */
-export async function endAgent(live: LiveWorkspace, session: AgentSession, ended: Promise<unknown>): Promise<void> {
+/** Asks it to end, and makes it when it does not; `killing` is called before. `ended` resolves at its end. */
+export async function endAgent(
+  live: LiveWorkspace,
+  session: AgentSession,
+  { ended, killing }: { readonly ended: Promise<unknown>; readonly killing: () => void },
+): Promise<void> {
   if (!(await signalAgent(live, session, "TERM"))) return;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<"late">((resolve) => (timer = setTimeout(() => resolve("late"), END_GRACE_MS)));
   const first = await Promise.race([ended, late]);
   clearTimeout(timer);
-  if (first === "late") await signalAgent(live, session, "KILL");
+  if (first !== "late") return;
+  killing();
+  await signalAgent(live, session, "KILL");
 }

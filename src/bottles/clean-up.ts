@@ -1,7 +1,7 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import type { CleanedUp, Leftover, RunMetadata } from "../model/run.ts";
-import { isStopped, isVisible } from "../workspaces/present.ts";
+import { isVisible } from "../workspaces/present.ts";
 import { runIdentityOf } from "./launch.ts";
 import type { RunParts } from "./run-parts.ts";
 import type { Runs } from "./runs.ts";
@@ -59,8 +59,8 @@ function findLeftovers({ states, deps }: RunParts, runs: Runs): Found[] {
   const orphans = made.flatMap((workspace): Found[] => {
     const identity = runIdentityOf(workspace);
     if (identity === undefined || folders.has(identity) || runs.isActive(identity)) return [];
-    // Of a run that ended well and has changed its project; with any other the state is gone by mistake.
-    const isWork = isStopped(workspace) && !workspace.keep;
+    // Of a run that ended well and has changed its project, also when somebody has started it to look; one that is held for a run has lost its state by mistake.
+    const isWork = !workspace.keep;
     const reason = isWork ? "its changes can be brought home" : "the state of its run is gone";
     return [{ leftover: leftover("workspace", identity, workspace, reason), isKept: isWork }];
   });
@@ -71,7 +71,10 @@ function ofState(
   { identity, workspace_id: id, exit_code: code }: RunMetadata,
   made: readonly StoredWorkspace[],
 ): Found {
-  const workspace = made.find(({ workspaceId }) => workspaceId === id);
+  // SECURITY: a state may name any workspace: what is removed is the one that was made for this run (G-69)
+  const workspace = made.find((one) => runIdentityOf(one) === identity);
+  if (workspace && workspace.workspaceId !== id)
+    return { leftover: leftover("state", identity, workspace, "its state names another workspace"), isKept: true };
   if (!workspace) return { leftover: leftover("state", identity, undefined, "its workspace is gone"), isKept: false };
   const how = code === null ? "it was cut off" : `it ended with exit code ${code}`;
   return { leftover: leftover("run", identity, workspace, `${how}, and can be resumed`), isKept: true };

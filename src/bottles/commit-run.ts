@@ -20,6 +20,8 @@ const homeOf = (at: number): string => `home-${Math.floor(at * 1000)}`;
 /** What a later start begins with. */
 export interface CommittedRun {
   readonly metadata: RunMetadata;
+  /** Of the workspace. */
+  readonly snapshot: string;
   readonly stored: StoredWorkspace;
   readonly layers: string[];
   /** Of the host: what the home of the agent held. */
@@ -74,8 +76,11 @@ export async function forgetOtherCommits(
 }
 
 /** What was committed of a run. */
-export function findCommit({ deps, states }: Pick<RunParts, "deps" | "states">, identity: string): CommittedRun {
-  const metadata = states.read(identity);
+export function findCommit(
+  { deps, states }: Pick<RunParts, "deps" | "states">,
+  identity: string,
+  metadata: RunMetadata = states.read(identity),
+): CommittedRun {
   const { committed_at: at } = metadata;
   if (at === null)
     throw failure("RUN_NOT_COMMITTED", `Nothing was committed of run "${identity}"`, {
@@ -85,7 +90,7 @@ export function findCommit({ deps, states }: Pick<RunParts, "deps" | "states">, 
   if (!stored)
     throw failure("RUN_STATE_INVALID", `The workspace of run "${identity}" is gone: ${metadata.workspace_id}`);
   const { layers } = findSnapshot(deps, stored, snapshotOf(at));
-  return { metadata, stored, layers, home: join(states.folder(identity), homeOf(at)) };
+  return { metadata, snapshot: snapshotOf(at), stored, layers, home: join(states.folder(identity), homeOf(at)) };
 }
 
 /** Puts a home that was frozen into a new sandbox, before anything else is put there. */

@@ -77,6 +77,8 @@ function problemOf(name: string, value: unknown): string | undefined {
   const shape = given["error_shape"];
   if (shape !== null && shape !== "anthropic" && shape !== "openai" && shape !== "google")
     return '"error_shape" must be one of anthropic, openai, google, or null';
+  const takesLines = given["takes_lines"];
+  if (takesLines !== undefined && typeof takesLines !== "boolean") return '"takes_lines" must be true or false';
   if (/(?:^|\/)\.\.(?:\/|$)|^\//.test(String(given["skills_folder"]))) return '"skills_folder" must be below the home';
   return undefined;
 }

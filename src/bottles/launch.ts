@@ -4,6 +4,8 @@ import type { StoredWorkspace } from "../contracts/store.ts";
 import type { BottlePlan } from "../model/bottle-plan.ts";
 import type { AgentSession, RunMetadata } from "../model/run.ts";
 import { resolveEnv } from "../policy/bottles/env-plan.ts";
+import type { ProposedRoute } from "../model/proposal.ts";
+import { mergeRoutes } from "../policy/supervise/merge-routes.ts";
 import { requireToken } from "../policy/bottles/provider-answers.ts";
 import type { RunEgress } from "../workspaces/egress.ts";
 import type { LiveWorkspace } from "../workspaces/live-workspace.ts";
@@ -68,6 +70,14 @@ export async function prepareLaunch(home: string, plan: BottlePlan, input: Launc
     env: { ...plan.agent_provision.guest_env, ...Object.fromEntries(plain) },
     terminal: input.terminal ?? null,
   };
+}
+
+/** With routes that were approved for the run: they hold as long as it does. */
+export function withRoutes(launch: Launch, approved: readonly ProposedRoute[]): Launch {
+  const { egress } = launch;
+  const { routes = [] } = egress.policy;
+  const merged = mergeRoutes(routes, approved, "supervise");
+  return { ...launch, egress: { ...egress, policy: { ...egress.policy, routes: merged } } };
 }
 
 /** By which the workspace of a run is known, also when its state is gone. */

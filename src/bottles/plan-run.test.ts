@@ -36,6 +36,16 @@ const request = (
 };
 
 describe("planRun()", () => {
+  it("refuses a limit of the disk, which no backend keeps, by the bottle that says it", async () => {
+    const bottles = { base: { limits: { disk_mib: 100, mem_mib: 512 } }, dev: { extends: "base" } };
+    const planned = planRun(deps(), request(bottles, { demo: { bottle: "dev", skills: [], prompt: "" } }));
+    await expect(planned).rejects.toMatchObject({
+      code: "LIMIT_UNSUPPORTED",
+      message: 'Bottle "base" has "limits.disk_mib", and the backend "container" cannot limit the disk',
+      hint: 'Remove "disk_mib" from "limits" of the bottle "base"',
+    });
+  });
+
   it("plans what a program brings as an object, as the contract has it", async () => {
     const plan = await planRun(deps(), request({ dev: {} }, { demo: { bottle: "dev", skills: [], prompt: "" } }));
     expect(planDocument(plan)).toMatchObject({
@@ -271,6 +281,54 @@ describe("listAgents() and describeAgent()", () => {
       wanted: { variables: ["B"] },
     });
     expect(JSON.stringify(detail)).not.toContain("the-literal");
+  });
+});
+
+describe("a plan for a project whose commits the host signs", () => {
+  const url = "https://git.example.com/team/app.git";
+  const repos = { app: { url } };
+  const before = process.env["GIT_CONFIG_GLOBAL"];
+  afterEach(() => {
+    if (before === undefined) delete process.env["GIT_CONFIG_GLOBAL"];
+    else process.env["GIT_CONFIG_GLOBAL"] = before;
+  });
+  const notes = async (git: object) => {
+    const dev = { agent_provider: COMMAND, git };
+    return (await planRun(deps(), request({ dev }, { demo: { bottle: "dev" } }, { project_path: home }))).notes;
+  };
+
+  it("tells that the agent's are not signed, unless the bottle has a key for them", async () => {
+    process.env["GIT_CONFIG_GLOBAL"] = join(home, "gitconfig");
+    writeFileSync(join(home, "gitconfig"), "[commit]\n\tgpgSign = yes\n");
+    expect(await notes({ repos })).toEqual([
+      expect.stringMatching(/signs commits, and in the sandbox it does not.*git\.signing/),
+    ]);
+    expect(await notes({ repos, signing: { key: "/k" }, user: { email: "a@example.com" } })).toEqual([
+      "The host signs what the agent commits as <a@example.com>, with the key /k.",
+    ]);
+    expect(await notes({ user: { name: "A" } })).toEqual([]);
+    writeFileSync(join(home, "gitconfig"), "[commit]\n\tgpgSign = true\n\tgpgSign = off\n");
+    expect(await notes({ repos })).toEqual([]);
+    process.env["GIT_CONFIG_GLOBAL"] = "/dev/null";
+    expect(await notes({ repos })).toEqual([]);
+  });
+});
+
+describe("planRun() with a repository", () => {
+  it.each([
+    "ssh:///team/app.git",
+    "https:///",
+    "http://",
+    "git@:team/app.git",
+    ":team/app",
+    "ftp://git.example.com/app",
+    "app.git",
+  ])("takes no URL without a host, or of another kind: %s", async (url) => {
+    const asked = request({ dev: { git: { repos: { app: { url } } } } }, { demo: { bottle: "dev" } });
+    await expect(planRun(deps(), asked)).rejects.toMatchObject({
+      code: "MANIFEST_INVALID",
+      message: expect.stringContaining("it is no ssh://") as string,
+    });
   });
 });
 

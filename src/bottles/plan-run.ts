@@ -8,19 +8,20 @@ import { type MergedBottle, mergeBottles } from "../policy/bottles/merge-bottles
 import { planBottle } from "../policy/bottles/plan-bottle.ts";
 import { requireFit } from "../policy/bottles/provider-answers.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
-import { defaultEnvironment } from "../workspaces/require-capabilities.ts";
+import { canChangeEnvironment, defaultEnvironment } from "../workspaces/require-capabilities.ts";
 import { getBackend } from "../workspaces/sandbox.ts";
 import { findProvider } from "./find-provider.ts";
 import type { FoundAgent, Manifest } from "./manifest.ts";
 import { manifestFiles } from "./manifest-files.ts";
 import { objectManifest } from "./object-manifest.ts";
 import { RunStates } from "./run-states.ts";
+import { signingNotes } from "./signing-notes.ts";
 
 export type RunRequest = OperationInput<"planRun">;
 type PlanDependencies = Pick<Dependencies, "home" | "backends" | "config">;
 
 /** The doors that this version serves, beside the one for egress. */
-const SERVED = { git: true, supervise: false } as const;
+const SERVED = { git: true } as const;
 
 /** What a run keeps over its starts, so that the agent finds its conversation and its stand-ins again. */
 export interface RunMemory {
@@ -95,6 +96,9 @@ export async function planWithBottle(
       config.backend ??
       DEFAULTS.backend,
   );
+  requireNoDiskLimit(merged, backend.name);
+  const environment =
+    from?.environment ?? merged.bottle.environment ?? config.environment ?? defaultEnvironment(backend);
   const plan = planBottle({
     spec: specOf(request),
     agent: { name: agent.name, source, path, prompt, skills: [...new Set(definition.skills)] },
@@ -104,14 +108,37 @@ export async function planWithBottle(
     provider,
     choice,
     backend: backend.name,
-    environment: from?.environment ?? merged.bottle.environment ?? config.environment ?? defaultEnvironment(backend),
+    environment,
     session: memory.session,
     standIn: (variable) => memory.standIns[variable] ?? newStandIn(),
     guestSkillsFolder: request.guest_skills_folder ?? null,
     served: SERVED,
-    notes: manifest.notes(agent.name),
+    canChangeEnvironment: canChangeEnvironment(backend, environment),
+    notes: [
+      ...manifest.notes(agent.name),
+      // SECURITY: whoever starts a run sees that it begins with what another agent has left (G-147)
+      ...(from
+        ? [
+            `It begins with what ${from.identity} has left in /workspace and in its home, and that gets this run's access.`,
+          ]
+        : []),
+      ...(await signingNotes(merged.bottle.git, request.project_path)),
+    ],
   });
   return { ...chosen, plan };
+}
+
+/** What no backend can keep is told before anything is made, and by the name of the file that says it. */
+function requireNoDiskLimit({ bottle, sources }: ChosenBottle["merged"], backend: string): void {
+  if (bottle.limits?.disk_mib === undefined) return;
+  const name = sources["limits.disk_mib"] ?? "";
+  throw failure(
+    "LIMIT_UNSUPPORTED",
+    `Bottle "${name}" has "limits.disk_mib", and the backend "${backend}" cannot limit the disk`,
+    {
+      hint: `Remove "disk_mib" from "limits" of the bottle "${name}"`,
+    },
+  );
 }
 
 function specOf(request: RunRequest): BottleSpec {

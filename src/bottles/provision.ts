@@ -19,7 +19,7 @@ const SIGN_PROGRAM = ".cloche/git-sign";
 
 /**
  * Puts all that the agent finds at its start into the sandbox, through its guest program, so that it is the same on every backend. The authority of its gate and the
- * files of `/workspace` are there already. The door of supervise comes last, once it is served.
+ * files of `/workspace` are there already, and its doors are open; that the supervise door is there, the provider's own files, words and variables tell.
  */
 export async function provision(
   live: LiveWorkspace,
@@ -30,8 +30,8 @@ export async function provision(
   const { agent, agent_provision: agentProvision } = plan;
   const write = (path: string, text: string, mode: number) =>
     files.write("system", inSystem(path), Buffer.from(text), { mode, shownPath: path, signal });
-  await write(agentProvision.prompt_file, agent.prompt, 0o600);
-  for (const { path, text, mode } of agentProvision.files) await write(path, text, mode);
+  const prompt = { path: agentProvision.prompt_file, text: agent.prompt, mode: 0o600 };
+  await Promise.all([prompt, ...agentProvision.files].map(({ path, text, mode }) => write(path, text, mode)));
   for (const skill of skills)
     await putSkill(files, posix.join(agentProvision.skills_folder, skill.name), skill, signal);
   await provisionGit(files, plan, signingKey, write);

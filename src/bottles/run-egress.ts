@@ -4,12 +4,14 @@ import type { RunEgress, RunGit } from "../workspaces/egress.ts";
 
 /** What the gate of a run lets out, by its plan. SECURITY: the variables of whoever launches are for the gate only; the sandbox has stand-ins (G-66) */
 export function runEgress(
-  { egress_plan: egress }: BottlePlan,
+  { egress_plan: egress, supervise_plan: supervise, budget }: BottlePlan,
   variables: Readonly<Record<string, string>>,
   git: RunGit | null,
 ): RunEgress {
   return {
     git,
+    supervise: supervise && { canChangeEnvironment: supervise.can_change_environment },
+    budget,
     policy: { log: egress.log, routes: egress.routes.map(decidedRoute) },
     tokens: variables,
     standIns: Object.fromEntries(egress.stand_ins.map(({ variable, value }) => [variable, value])),

@@ -8,6 +8,7 @@ import type { BottlePlan, PlannedUpstream } from "../model/bottle-plan.ts";
 import { failure } from "../model/error-codes.ts";
 import { FIRST_PROGRAM_PLACE, type GateProgram, type GateRepo, type UpstreamWay } from "../model/git-order.ts";
 import { readHostKeys } from "../policy/git/host-key.ts";
+import { webPlaceOf } from "../policy/git/web-place.ts";
 import { knownHosts, readSshUrl, sshWords } from "../policy/git/ssh-command.ts";
 import { readCertificates } from "../workspaces/egress-policy.ts";
 import type { RunGit } from "../workspaces/egress.ts";
@@ -79,7 +80,7 @@ function servedRepo(
   return {
     name,
     shown: port === null ? "file" : `${host}:${port}`,
-    host: port === null ? null : host,
+    web: webPlaceOf(repo.url),
     way,
     rules: repo.rules ?? {},
     allowed_findings: repo.allow_findings ?? [],

@@ -1,23 +1,27 @@
-import { isClocheError, messageOf } from "../base/errors.ts";
+import { messageOf } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
-import type { EventOf } from "../model/event.ts";
 import type { OperationInput } from "../model/operations.ts";
-import type { AgentSession, Run, RunEnd, RunList, RunMetadata } from "../model/run.ts";
-import { newWorkspaceId } from "../workspaces/create-workspace.ts";
-import { attachCommand } from "../workspaces/adopt-commands.ts";
+import type { ProposedRoute } from "../model/proposal.ts";
+import type { AgentSession, Run, RunChange, RunEnd, RunList, RunMetadata } from "../model/run.ts";
 import { isVisible } from "../workspaces/present.ts";
 import { getBackend } from "../workspaces/sandbox.ts";
 import type { LiveWorkspace } from "../workspaces/live-workspace.ts";
-import { Turns } from "../workspaces/turns.ts";
+import { Turns } from "../base/turns.ts";
 import type { CallContext, CommandContext } from "../workspaces/verb.ts";
-import { hasWork } from "../workspaces/way-home/has-work.ts";
 import { ActiveRun } from "./active-run.ts";
-import { type AgentEnd, endAgent, signalAgent, watchAgent } from "./agent-session.ts";
+import { removeBuilders } from "./build-change.ts";
+import { type AttachPlace, attachSession, SharedInput } from "./attach-run.ts";
+import { type MovedRun, prepareRemediation, remakeEnvironment } from "./remediate-run.ts";
+import { type AgentEnd, endAgent, KILLED, signalAgent, watchAgent } from "./agent-session.ts";
 import { commitState, findCommit, forgetOtherCommits } from "./commit-run.ts";
+import { newRun } from "./new-run.ts";
+import { hasChangesOf, isToBeKept, pastEnd } from "./past-run.ts";
 import { planAgain } from "./plan-again.ts";
 import { activeHint, presentRun, stillRunning } from "./present-run.ts";
 import { planRun } from "./plan-run.ts";
-import { beginAgent, keepProgram, makeWorkspace, prepareLaunch, undoLaunch } from "./launch.ts";
+import { endMove, MOVE_CUT } from "./unfinished-move.ts";
+import { beginAgent, keepProgram, makeWorkspace, prepareLaunch, undoLaunch, withRoutes } from "./launch.ts";
+import { environmentDigest, recordEnded, recordStarted } from "./run-events.ts";
 import type { RunParts } from "./run-parts.ts";
 
 /**
@@ -26,18 +30,22 @@ import type { RunParts } from "./run-parts.ts";
  */
 export class Runs {
   readonly #parts: RunParts;
+  readonly #approved: (identity: string) => readonly ProposedRoute[];
   readonly #active = new Map<string, ActiveRun>();
   /** Runs that are being started, resumed or removed: nobody else touches them. */
   readonly #busy = new Set<string>();
-  /** The end of a run, and a commit of it, do not overlap. */
+  /** A commit of a run, its move, its stop and its end each write its state: one after the other. */
   readonly #ends = new Turns();
 
-  constructor(parts: RunParts) {
+  /** `approved`: routes that the operator has approved for a run. */
+  constructor(parts: RunParts, approved: (identity: string) => readonly ProposedRoute[] = () => []) {
     this.#parts = parts;
+    this.#approved = approved;
   }
 
-  /** Takes up what an earlier daemon left. Nobody waits for sandboxes that have still to answer. */
-  recover(): void {
+  /** Takes up what an earlier daemon left; resolves when what is written down of each run is right. Nobody waits for sandboxes that have still to answer. */
+  async recover(): Promise<void> {
+    void removeBuilders(this.#parts);
     for (const identity of this.#parts.states.list()) {
       let metadata: RunMetadata;
       try {
@@ -46,7 +54,7 @@ export class Runs {
         continue; // a clean-up tells of it
       }
       this.#parts.deps.events.identify(metadata.workspace_id, identity);
-      if (metadata.ended_at === null || metadata.exit_code === 0) void this.#takeUp(metadata);
+      if (metadata.ended_at === null || !isToBeKept(metadata)) void this.#takeUp(await endMove(this.#parts, metadata));
     }
   }
 
@@ -54,40 +62,27 @@ export class Runs {
     return this.#active.has(identity) || this.#busy.has(identity);
   }
 
+  /** One whose agent works. */
+  find(identity: string): ActiveRun | undefined {
+    return this.#active.get(identity);
+  }
+
   async start(input: OperationInput<"startRun">, context: CallContext): Promise<Run> {
     const { states, deps } = this.#parts;
+    deps.gates.expect(); // to start one takes longer than the rest
     const plan = await planRun(deps, input);
     const from = input.from === undefined ? undefined : findCommit(this.#parts, input.from);
     const launch = { ...(await prepareLaunch(deps.home, plan, input)), from };
     context.signal.throwIfAborted();
     const identity = states.claim(plan.agent.name);
-    const metadata: RunMetadata = {
-      version: 1,
-      identity,
-      agent_name: plan.agent.name,
-      backend: plan.backend,
-      environment: plan.environment,
-      cwd: from?.metadata.cwd ?? plan.spec.project_path,
-      copy_cwd: from?.metadata.copy_cwd ?? plan.spec.copy_cwd,
-      started_at: deps.clock.now(),
-      label: plan.spec.label,
-      color: plan.spec.color,
-      bottle_names: [...plan.bottle_names],
-      workspace_id: newWorkspaceId(),
-      session_id: plan.agent_provision.session_id,
-      session: null,
-      resumed_at: null,
-      ended_at: null,
-      exit_code: null,
-      committed_at: null,
-    };
+    const metadata = newRun(identity, plan, { from, now: deps.clock.now() });
     return await this.#exclusively(identity, async () => {
       try {
         await states.write(metadata);
         await makeWorkspace(this.#parts, metadata, launch, context);
         const live = await this.#liveOf(metadata.workspace_id);
         const session = await beginAgent(this.#parts, live, launch, context);
-        return await this.#begun({ ...metadata, session }, live, session);
+        return await this.#begun({ ...metadata, session }, live, session, input.manifest);
       } catch (error) {
         await undoLaunch(this.#parts, metadata);
         throw error;
@@ -100,18 +95,24 @@ export class Runs {
     const { states, deps, workspaces } = this.#parts;
     const { identity } = input;
     const metadata = this.resumable(identity);
+    deps.gates.expect();
     const plan = await planAgain(deps, metadata, input);
-    const launch = await prepareLaunch(deps.home, plan, input);
+    const launch = withRoutes(await prepareLaunch(deps.home, plan, input), this.#approved(identity));
     return await this.#exclusively(identity, async () => {
       const { workspace_id: id } = metadata;
-      const going = { ...metadata, session: null, ended_at: null, exit_code: null, resumed_at: deps.clock.now() };
+      const going = {
+        ...metadata,
+        ...{ session: null, ended_at: null, exit_code: null, stopped_at: null },
+        resumed_at: deps.clock.now(),
+      };
       await states.write(going);
       try {
+        await remakeEnvironment(this.#parts, metadata, launch, context);
         await keepProgram(this.#parts, metadata, launch, context);
         await workspaces.renew(id, { secrets: launch.secrets, egress: launch.egress }, context);
         const live = await this.#liveOf(id);
         const session = await beginAgent(this.#parts, live, launch, context);
-        return await this.#begun({ ...going, session }, live, session);
+        return await this.#begun({ ...going, session }, live, session, input.manifest);
       } catch (error) {
         await workspaces.shelve(id).catch(() => undefined);
         await states.write({ ...metadata, session: null });
@@ -137,35 +138,54 @@ export class Runs {
     input: OperationInput<"attachRun">,
     { signal, stdin, emit }: CommandContext<"attachRun">,
   ): Promise<RunEnd> {
-    const { deps, shells } = this.#parts;
-    const run = this.#active.get(input.identity);
-    if (!run) return await this.#endOf(input.identity);
-    const { live, session, metadata } = run;
-    emit.started({ identity: input.identity, workspace_id: metadata.workspace_id });
+    const { identity } = input;
+    let run = this.#active.get(identity);
+    if (!run) return await pastEnd(this.#parts, identity);
+    emit.started({ identity, workspace_id: run.metadata.workspace_id });
+    const typed = new SharedInput(stdin, (data) => run?.typed(data));
+    for (let from: AttachPlace = input; ; from = { terminal: input.terminal, cursor: 0 }) {
+      const isOver = await attachSession(this.#parts, run, from, { signal, stdin: typed.read(), sink: emit });
+      if (!isOver) return stillRunning(identity);
+      if (!run.moved) return await run.ended;
+      // It goes on in another sandbox, and whoever is attached with it.
+      await run.moved;
+      const next = this.#active.get(identity);
+      if (!next || next === run) return await run.ended;
+      run = next;
+    }
+  }
+
+  /** Gives it another environment, with the change that the operator approved. What cannot be done has changed nothing. */
+  async remediate(identity: string, change: RunChange, context: CallContext): Promise<void> {
+    const run = this.#mustBeActive(identity);
+    const remediation = await prepareRemediation(this.#parts, run, change, context);
+    await this.#ends.take(identity, async () => {
+      if (this.#mustBeActive(identity) !== run)
+        throw failure("PROPOSAL_CHANGED", `Run "${identity}" has been given another environment meanwhile`);
+      const moving = this.#move(run, remediation.move);
+      run.moved = moving.catch(() => undefined);
+      await moving;
+    });
+  }
+
+  async #move(run: ActiveRun, move: () => Promise<MovedRun>): Promise<void> {
+    const { states, deps } = this.#parts;
     try {
-      const isOver = await run.watched(async () => {
-        if (session.kind === "shell") {
-          const { cols, rows } = input.terminal ?? { cols: 80, rows: 24 };
-          const wanted = {
-            workspace_id: live.workspaceId,
-            shell_id: session.shell_id,
-            cols,
-            rows,
-            cursor: input.cursor,
-          };
-          return (
-            (await shells.attach(live, wanted, { signal, stdin: stdin ?? nothing(), sink: emit })).state !== "running"
-          );
-        }
-        const { stdout_offset = 0, stderr_offset = 0 } = input;
-        await attachCommand(deps, live, { sequence: session.sequence, stdout_offset, stderr_offset }, emit, signal);
-        return true;
-      });
-      return isOver ? await run.ended : stillRunning(input.identity);
+      const { metadata, live, session, problem } = await move();
+      await states.write(metadata);
+      const next = this.#follow(metadata, live, session, run.manifest);
+      void next.ended.then((end) => run.finish(end));
+      const { identity, workspace_id, environment } = metadata;
+      if (problem !== undefined) throw problem;
+      deps.events.record({ kind: "run.moved", workspace_id, identity, environment });
     } catch (error) {
-      // What took the sandbox away has its own words; the run ends with it.
-      if (signal.aborted || !isClocheError(error) || live.isCurrent) throw error;
-      return await run.ended;
+      if (this.#active.get(run.metadata.identity) === run) {
+        // Its agent has ended, by itself or by us, and could not be started again.
+        const end = await watchAgent(deps, run.live, run.session);
+        const { code = null, reason = messageOf(error) } = end === "left" ? {} : end;
+        run.finish(await this.#settleNow(run.metadata, { code, reason }, run.live));
+      }
+      throw error;
     }
   }
 
@@ -182,12 +202,21 @@ export class Runs {
     return { identity, signalled: await signalAgent(live, session, signal) };
   }
 
-  /** Of one that has ended, how it did. */
+  /** Of one that has ended, or ends just now, how it did. */
   async stop({ identity }: OperationInput<"stopRun">): Promise<RunEnd> {
-    const run = this.#active.get(identity);
-    if (!run) return await this.#endOf(identity);
+    const { states, deps } = this.#parts;
+    const known = this.#active.get(identity);
+    // First: should this daemon die now, the next one knows that it is to be kept.
+    const run = await this.#ends.take(identity, async () => {
+      const still = this.#active.get(identity);
+      if (!still) return undefined;
+      still.metadata = { ...still.metadata, stopped_at: deps.clock.now() };
+      await states.write(still.metadata);
+      return still;
+    });
+    if (!run) return await (known?.ended ?? pastEnd(this.#parts, identity));
     run.expectNobody();
-    await endAgent(run.live, run.session, run.ended);
+    await endAgent(run.live, run.session, { ended: run.ended, killing: () => (run.reason = KILLED) });
     return await run.ended;
   }
 
@@ -226,6 +255,13 @@ export class Runs {
     });
   }
 
+  /** Without its workspace, a run that was kept cannot be taken up: then its state goes too. */
+  async forget(workspaceId: string): Promise<void> {
+    const { states } = this.#parts;
+    for (const { identity, workspace_id } of this.kept())
+      if (workspace_id === workspaceId) await states.remove(identity);
+  }
+
   /** What is being done to a run is done by one at a time. */
   async #exclusively<Result>(identity: string, work: () => Promise<Result>): Promise<Result> {
     if (this.isActive(identity)) throw failure("RUN_ACTIVE", `Run "${identity}" is at work`, activeHint(identity));
@@ -237,26 +273,35 @@ export class Runs {
     }
   }
 
-  async #begun(metadata: RunMetadata, live: LiveWorkspace, session: AgentSession): Promise<Run> {
+  async #begun(
+    metadata: RunMetadata,
+    live: LiveWorkspace,
+    session: AgentSession,
+    manifest: ActiveRun["manifest"],
+  ): Promise<Run> {
     const { states, deps } = this.#parts;
-    await states.write(metadata);
-    const { identity, workspace_id, agent_name, bottle_names, backend, label } = metadata;
-    deps.events.record({ kind: "run.started", workspace_id, identity, agent_name, bottle_names, backend, label });
-    this.#follow(metadata, live, session);
+    const [digest] = await Promise.all([environmentDigest(deps, metadata), states.write(metadata)]);
+    recordStarted(deps, metadata, digest);
+    this.#follow(metadata, live, session, manifest);
     return presentRun(metadata);
   }
 
-  #follow(metadata: RunMetadata, live: LiveWorkspace, session: AgentSession): void {
+  #follow(
+    metadata: RunMetadata,
+    live: LiveWorkspace,
+    session: AgentSession,
+    manifest?: ActiveRun["manifest"],
+  ): ActiveRun {
     const { deps } = this.#parts;
-    const run = new ActiveRun(metadata, live, session);
+    const run = new ActiveRun(metadata, live, session, manifest);
     this.#active.set(metadata.identity, run);
     const follow = async () => {
       const end = await watchAgent(deps, live, session);
-      if (end === "left") return;
+      if (end === "left" || run.moved) return;
       await run.unwatched();
       // What it printed is in the journal before its sandbox goes.
       if (session.kind === "command") await live.adopted.get(session.sequence)?.start();
-      run.finish(await this.#settle(run.metadata, end, live));
+      run.finish(await this.#settle(run.metadata, { ...end, reason: run.reason ?? end.reason }, live));
     };
     void follow().catch((error: unknown) => {
       const { identity } = metadata;
@@ -265,6 +310,7 @@ export class Runs {
       const reason = messageOf(error);
       run.finish({ identity, state: "ended", exit_code: null, kept: true, reason, has_changes: false });
     });
+    return run;
   }
 
   /** The end of an agent: after a good one nothing is left, after any other its state and its workspace are kept. */
@@ -291,12 +337,12 @@ export class Runs {
       return stored !== undefined && isVisible(stored);
     };
     // First: the next daemon would finish what is left to do.
-    const ended = { ...metadata, session: null, ended_at: deps.clock.now(), exit_code: code };
+    const ended = { ...metadata, session: null, moving: null, ended_at: deps.clock.now(), exit_code: code };
     await states.write(ended);
-    const kept = (code !== 0 || metadata.committed_at !== null) && isThere();
+    const kept = isToBeKept(ended) && isThere();
     // A sandbox that somebody has put in the place of the agent's is theirs.
     const isTheirs = live?.isCurrent !== true && deps.store.findWorkspace(id)?.state === "started";
-    const has_changes = await this.#hasChanges(metadata, live);
+    const has_changes = await hasChangesOf(this.#parts, metadata, live);
     if ((kept || has_changes) && !isTheirs) await workspaces.shelve(id);
     if (!kept) {
       // Work that was done on a project outlives the run, for as long as any workspace that nobody uses.
@@ -304,17 +350,10 @@ export class Runs {
       else if (isThere()) await workspaces.delete(id);
       await states.remove(identity);
     }
-    deps.events.record({ kind: "run.ended", workspace_id: id, identity, exit_code: code, kept });
+    const told: RunEnd = { identity, state: "ended", exit_code: code, kept, reason, has_changes };
+    recordEnded(deps, metadata, told);
     this.#active.delete(identity);
-    return { identity, state: "ended", exit_code: code, kept, reason, has_changes };
-  }
-
-  /** Whether there is something that whoever started it would want to have. */
-  async #hasChanges({ workspace_id: id, copy_cwd }: RunMetadata, live: LiveWorkspace | undefined): Promise<boolean> {
-    const { deps } = this.#parts;
-    const stored = deps.store.findWorkspace(id);
-    if (!copy_cwd || !stored || !isVisible(stored)) return false;
-    return await hasWork(deps, stored, live?.isCurrent === true ? live : undefined);
+    return told;
   }
 
   /** Never rejects. */
@@ -323,6 +362,7 @@ export class Runs {
     const { identity, session, workspace_id: id, resumed_at, ended_at, exit_code: code } = metadata;
     try {
       if (ended_at !== null) await this.#settle(metadata, { code, reason: null }, undefined);
+      else if (metadata.moving) await this.#settle(metadata, { code: null, reason: MOVE_CUT }, await this.#liveOf(id));
       else if (session) this.#follow(metadata, await this.#liveOf(id), session);
       // It was being made: nothing has been done in it yet.
       else if (resumed_at === null) await undoLaunch(this.#parts, metadata);
@@ -348,28 +388,4 @@ export class Runs {
       hint: `Take it up with \`cloche resume ${identity}\``,
     });
   }
-
-  /** Of a run that is not at work: by its state, or by what was told at its end. */
-  async #endOf(identity: string): Promise<RunEnd> {
-    const { states, deps } = this.#parts;
-    try {
-      const metadata = states.read(identity);
-      const { exit_code } = metadata;
-      const has_changes = await this.#hasChanges(metadata, undefined);
-      return { identity, state: "ended", exit_code, kept: true, reason: null, has_changes };
-    } catch (error) {
-      if (!isClocheError(error) || error.code !== "RUN_NOT_FOUND") throw error;
-      let last: EventOf<"run.ended"> | undefined;
-      for await (const { events } of deps.events.read(0, { identity, kinds: new Set(["run.ended"]) }))
-        for (const event of events) if (event.kind === "run.ended") last = event;
-      if (!last) throw error;
-      const left = deps.store.findWorkspace(last.workspace_id ?? "");
-      const has_changes = left !== undefined && isVisible(left);
-      return { identity, state: "ended", exit_code: last.exit_code, kept: false, reason: null, has_changes };
-    }
-  }
-}
-
-async function* nothing(): AsyncGenerator<Buffer> {
-  // Whoever has nothing to type just watches.
 }

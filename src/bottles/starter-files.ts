@@ -13,7 +13,7 @@ const SHELL = `agent_provider:
       - |
         echo "You are $(id -un), in $(pwd), in a bottle."
         if [ -n "$1" ]; then echo "Your task: $1"; fi
-        if [ -t 0 ]; then exec /bin/sh -i; fi
+        if [ -t 0 ]; then PS1="bottle$ " exec /bin/sh -i; fi
       - agent
       - "{prompt}"
 `;

@@ -30,10 +30,10 @@ export interface HelpDocument {
 
 export async function helpDocument(tree: CommandTree, words: readonly string[]): Promise<HelpDocument> {
   const entry = findCommand(tree, words);
-  return entry ? commandHelp(await entry.load()) : groupHelp(tree, words);
+  return entry ? commandHelp(tree, await entry.load()) : groupHelp(tree, words);
 }
 
-function commandHelp(command: Command): HelpDocument {
+function commandHelp(tree: CommandTree, command: Command): HelpDocument {
   const name = ["cloche", ...command.words].join(" ");
   const positionals = command.positionals.map(({ name: word, optional, multiple }) => {
     const shown = multiple ? `${word}…` : word;
@@ -51,7 +51,7 @@ function commandHelp(command: Command): HelpDocument {
     summary: command.summary,
     description: command.description ?? null,
     usage: [...parts, ...(command.takesCommand ? ["-- CMD…"] : [])].join(" "),
-    commands: [],
+    commands: commandsBelow(tree, command.words),
     arguments: command.positionals.map((spec) => ({
       name: spec.name,
       optional: spec.optional === true,
@@ -78,10 +78,7 @@ function groupHelp(tree: CommandTree, words: readonly string[]): HelpDocument {
     summary: group?.summary ?? "Runs commands and coding agents in disposable, isolated workspaces",
     description: group?.alias === undefined ? null : `\`cloche ${group.alias}\` is short for \`${name}\`.`,
     usage: `${name} COMMAND [options]`,
-    commands: childrenOf(tree, words).map((child) => ({
-      name: child.words.slice(words.length).join(" "),
-      summary: child.summary,
-    })),
+    commands: commandsBelow(tree, words),
     arguments: [],
     options: [],
     global_options: [
@@ -92,6 +89,9 @@ function groupHelp(tree: CommandTree, words: readonly string[]): HelpDocument {
     examples: top ? TOP_EXAMPLES : [],
   };
 }
+
+const commandsBelow = (tree: CommandTree, words: readonly string[]): HelpDocument["commands"] =>
+  childrenOf(tree, words).map((child) => ({ name: child.words.slice(words.length).join(" "), summary: child.summary }));
 
 const TOP_EXAMPLES = [
   "cloche demo",

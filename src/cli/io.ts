@@ -14,7 +14,7 @@ export interface CliIo {
   readonly stderr: OutputStream;
   readonly env: Record<string, string | undefined>;
   readonly cwd: string;
-  /** What to type for this program: `cloche`, or with `npx` before it where it is not on the PATH. */
+  /** What to type for this program: `cloche` where the PATH has it, else its path. */
   readonly program: string;
   /** Calls the handler for each signal the process gets; the returned function ends that. */
   onSignal(handler: (signal: HostSignal) => void): () => void;

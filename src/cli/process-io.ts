@@ -1,8 +1,8 @@
 import { fstatSync, statSync } from "node:fs";
 import { devNull } from "node:os";
-import { basename } from "node:path";
 import { isatty } from "node:tty";
 import type { CliIo, HostSignal } from "./io.ts";
+import { programName } from "./program-name.ts";
 
 const SIGNALS: readonly HostSignal[] = ["INT", "TERM", "HUP"];
 
@@ -15,10 +15,6 @@ function hasPipedInput(): boolean {
     return false;
   }
 }
-
-/** An installed program is called by its name; in a checkout the file itself is run, or npx finds it. */
-const programName = (path = ""): string =>
-  basename(path) === "cloche" && !path.includes("/node_modules/.bin/") ? "cloche" : "npx cloche";
 
 /** The real process. A reader that went away is noticed where the write fails, so the streams' own error events say nothing new. */
 export function processIo(): CliIo {

@@ -27,11 +27,16 @@ export function resolveCommand(tree: CommandTree, args: readonly string[]): Reso
     if (arg.startsWith("-")) throw unknownName(words, `Unknown option ${arg}`, arg, ["--version", ...FLAGS]);
     words.push(words.length === 0 ? fullName(tree, arg) : arg);
     const entry = findCommand(tree, words);
+    if (entry && continues(tree, words, args[index + 1])) continue;
     if (entry) return { kind: "command", entry, rest: [...flags, ...args.slice(index + 1)] };
     if (!findGroup(tree, words)) throw unknownWord(tree, words.slice(0, -1), arg);
   }
   return { kind: "group", words, flags };
 }
+
+/** Whether the next word belongs to a longer command, as in `evidence verify`. */
+export const continues = (tree: CommandTree, words: readonly string[], next: string | undefined): boolean =>
+  next !== undefined && findCommand(tree, [...words, next]) !== undefined;
 
 /** What an alias stands for. */
 export const fullName = (tree: CommandTree, word: string): string =>

@@ -362,6 +362,7 @@ describe("results", () => {
         live_snapshots: false,
         machine_files: false,
         guarded_system: true,
+        remediation: false,
         egress: false,
       },
     };

@@ -101,6 +101,8 @@ export interface BackendCapabilities {
   readonly guardedSystem?: boolean;
   /** Its walls have a `gateSocket`. */
   readonly doors?: boolean;
+  /** The environment of a run can be changed: a sandbox of it can be written to by root, and another sandbox started from what became of it. */
+  readonly remediation?: boolean;
 }
 
 /** A sandbox that goes on though the home which it belongs to was deleted. */

@@ -54,6 +54,15 @@ export function layeredName(name: string): { readonly program: string; readonly 
   return program === undefined || environment === undefined ? undefined : { program, environment };
 }
 
+/** The name of an environment that was changed for a run. Its content is that of the archive that was made then, and nothing else. */
+export const changedEnvironment = (key: string, environment: string): string => `changed:${key}/${environment}`;
+
+/** The parts of such a name; undefined for any other. */
+export function changedName(name: string): { readonly key: string; readonly environment: string } | undefined {
+  const [, key, environment] = /^changed:([0-9a-f]+)\/(.+)$/s.exec(name) ?? [];
+  return key === undefined || environment === undefined ? undefined : { key, environment };
+}
+
 export interface Environments {
   list(): Promise<Environment[]>;
   /** Throws ENVIRONMENT_NOT_FOUND for a name there is no definition of. Builds when it is not warm; safe at once from many processes. */
@@ -70,6 +79,16 @@ export interface Environments {
   addProgram(
     name: string,
     program: ProgramSource,
+    options: { progress?: ReportProgress | undefined; signal?: AbortSignal | undefined },
+  ): Promise<string>;
+  /**
+   * The name of what became of an environment. `pack` writes the whole tree into a new file, as `tar` has it; it is called once for each `reason`, unless the cache was
+   * emptied.
+   */
+  addChange(
+    name: string,
+    reason: unknown,
+    pack: (archive: string) => Promise<void>,
     options: { progress?: ReportProgress | undefined; signal?: AbortSignal | undefined },
   ): Promise<string>;
   /** Whether `ensure` has nothing to build. */

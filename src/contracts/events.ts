@@ -28,10 +28,14 @@ export interface Events {
   record(event: NewEvent): void;
   /** From now on no event about that workspace holds one of these values. */
   conceal(workspaceId: string, redactor: Redactor): void;
+  /** A value as an event about that workspace would tell it. */
+  concealed<Value>(workspaceId: string, value: Value): Value;
   /** From now on every event about that workspace names the run that it was made for. */
   identify(workspaceId: string, identity: string): void;
   /** No event about that workspace will come any more. */
   forget(workspaceId: string): void;
+  /** Events after the one that this gives are kept however old they are, within bounds: they are still to be audited. */
+  keepUnaudited(audited: () => number): void;
   bounds(): EventBounds;
   /** The log after that sequence up to its present end, in pages. INVALID_ARGUMENT when there has never been such a sequence. */
   read(since: number, filter: EventFilter): AsyncIterable<EventPage>;

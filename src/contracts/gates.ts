@@ -1,7 +1,7 @@
 import type { Door } from "../model/door.ts";
 import type { EgressOrder } from "../model/egress-order.ts";
 import type { GateProgram, GitOrder } from "../model/git-order.ts";
-import type { DoorReport, GateEvent } from "../model/gate-control.ts";
+import type { DoorReport, GateAnswer, GateAsk, GateEvent } from "../model/gate-control.ts";
 
 /** What the gate of a workspace is to serve. */
 export interface ServedDoors {
@@ -31,11 +31,20 @@ export interface GateListener {
   certificate(workspaceId: string, pem: string): void;
 }
 
+export interface AskListener {
+  /** What waits for an answer at a gate: all of it when a gate is reached, and whenever there is more. Some may be known. */
+  asks(workspaceId: string, asks: readonly GateAsk[]): void;
+}
+
 /**
  * Gates: one process for each workspace that has doors. A gate outlives the daemon, and goes on with what it was last told. Calls about one workspace may
  * overlap; the last one counts.
  */
 export interface Gates {
+  /** Takes up what an earlier daemon left. Before the first of all calls. */
+  recover(): Promise<void>;
+  /** A workspace will need a gate soon: one is started ahead, and is given to the first that does. From then on one is kept ready. */
+  expect(): void;
   /**
    * Has the gate of a workspace serve these, and starts it when none runs; its folder is made in the workspace's, which is there. A gate that dies meanwhile
    * is replaced. Resolves when each door is open or has been refused. Throws GATE_FAILED.
@@ -51,8 +60,12 @@ export interface Gates {
   certificate(workspaceId: string): string | null;
   /** From now on, one listener is told what gates tell by themselves. */
   listen(listener: GateListener): void;
+  /** The same for what gates ask. */
+  listenToAsks(listener: AskListener): void;
+  /** Tells the gate what became of what it asked. One that is not reached asks again. */
+  answer(workspaceId: string, answers: readonly GateAnswer[]): void;
   /** Ends the gate of a workspace, also one that nobody knows of, and removes what it has. Idempotent. */
   end(workspaceId: string): Promise<void>;
-  /** Lets go of all; the gates go on. */
-  close(): void;
+  /** Lets go of all; the gates of workspaces go on. */
+  close(): Promise<void>;
 }

@@ -2,10 +2,12 @@ import type { Uptime } from "../base/uptime.ts";
 import type { Door } from "../model/door.ts";
 import type { Egress } from "../model/egress.ts";
 import type { ProviderShape } from "../model/egress-order.ts";
+import type { Budget } from "../model/budget.ts";
 import type { ClocheEvent, EventKind, EventOf, EventPage } from "../model/event.ts";
 import type { Command, JournalEntry } from "../model/exec.ts";
 import type { ModelUsageTotal } from "../model/model-usage.ts";
 import type { NetworkPolicy, WorkspaceState } from "../model/names.ts";
+import type { ApprovalRule, Proposal, ProposalKind, ProposalStatus } from "../model/proposal.ts";
 import type { Readiness, ServiceState } from "../model/service.ts";
 import type { ShellState } from "../model/shell.ts";
 import type { CommandOutline } from "../model/summary.ts";
@@ -69,6 +71,13 @@ export interface StoredWorkspace {
 }
 
 /** A policy with all that it needs but its tokens, which are never stored. */
+export interface StoredBudget {
+  limits: Budget;
+  given: Budget;
+  /** Of the first start. */
+  startedAt: number;
+}
+
 export interface StoredEgress {
   policy: Egress;
   /** What the sandbox has in the place of each token, by the name of its variable. */
@@ -77,6 +86,8 @@ export interface StoredEgress {
   authorities: Record<string, string>;
   /** Of a run: the hosts of its agent's own model, and how that tells of an error. */
   providers?: Record<string, ProviderShape | null>;
+  /** Of a run: what it may use up by its bottle, and what the operator has given to that. */
+  budget?: StoredBudget;
 }
 
 /** When a time to live was over, and for how long what expired is kept since then. */
@@ -138,9 +149,19 @@ export interface StoredShell {
   openedAt: number | null;
 }
 
+/** A proposal as the store keeps it. It outlives its workspace. */
+export interface StoredProposal extends Proposal {
+  /** What the gate calls it; several where a gate has forgotten that it asked. */
+  ask_ids: string[];
+  /** Until when what it lets pass may pass; null where nothing is held. */
+  valid_until: number | null;
+}
+
 export interface EventRetention {
   readonly sinceTime: number;
   readonly maxBytes: number;
+  /** Events after this one are kept until they take twice as much. */
+  readonly keepAfter: number;
 }
 
 /** Synchronous: each call is one committed transaction when it returns, unless it is part of a larger one. */
@@ -209,5 +230,27 @@ export interface Store {
   outlineCommands(workspaceId: string, limit: number): CommandOutline[];
   /** Entries still `running`, of all workspaces: what a new daemon has to take up. */
   listRunningCommands(): JournalEntry[];
+
+  /** Inserts, or changes all but what it is known by. */
+  putProposal(proposal: StoredProposal): void;
+  findProposal(proposalId: string): StoredProposal | undefined;
+  /** Ids that start with the prefix, at most `limit`. */
+  findProposalIds(prefix: string, limit: number): string[];
+  /** By what the gate of that workspace calls it. */
+  findAsk(workspaceId: string, askId: string): StoredProposal | undefined;
+  /** The newest one of that content. While one waits for an answer there is no newer one. */
+  findContent(workspaceId: string, kind: ProposalKind, contentHash: string): StoredProposal | undefined;
+  /** Oldest first; of one status, or all. */
+  listProposals(status?: ProposalStatus): StoredProposal[];
+  countPending(workspaceId: string): number;
+  /** Those that were made since then, answered or not. */
+  countProposals(workspaceId: string, sinceTime: number): number;
+  /** Removes answered ones that are older, and those before the newest so many. */
+  dropProposals(keep: { readonly sinceTime: number; readonly most: number }): void;
+  /** Inserts or replaces. */
+  putRule(rule: ApprovalRule): void;
+  /** Oldest first. */
+  listRules(): ApprovalRule[];
+  deleteRule(ruleId: string): boolean;
   close(): void;
 }

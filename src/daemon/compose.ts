@@ -3,18 +3,28 @@ import { systemClock } from "../base/clock.ts";
 import { type IdMap, currentIdMap } from "../base/id-map.ts";
 import type { Log } from "../base/log.ts";
 import type { Places } from "../base/paths.ts";
+import { operatorName } from "../base/operator.ts";
+import { packageVersion } from "../base/version.ts";
+import { Auditor } from "../audit/auditor.ts";
 import { ContainerBackend } from "../backends/container/container-backend.ts";
 import { DockerBackend } from "../backends/docker/docker-backend.ts";
 import { SmolmachinesBackend } from "../backends/smolmachines/smolmachines-backend.ts";
 import { VmBackend } from "../backends/vm/vm-backend.ts";
 import type { RunParts } from "../bottles/run-parts.ts";
 import { RunStates } from "../bottles/run-states.ts";
+import { IdleAgents } from "../bottles/idle-agents.ts";
 import { Runs } from "../bottles/runs.ts";
+import { settleChanges } from "../bottles/unfinished-move.ts";
 import type { Backend } from "../contracts/backend.ts";
 import { createEnvironments } from "../environments/environments.ts";
 import { createGates } from "../gate-processes/gate-processes.ts";
 import { EventLog } from "../events/event-log.ts";
 import { createSeeds } from "../seeds/create-seeds.ts";
+import { approvalVerbs } from "../supervise/approval-verbs.ts";
+import { Proposals } from "../supervise/proposals.ts";
+import { Rules } from "../supervise/rules.ts";
+import { OtlpExporter } from "../telemetry/otlp-exporter.ts";
+import { otlpTarget } from "../telemetry/otlp-target.ts";
 import type { Dependencies } from "../workspaces/dependencies.ts";
 import { EgressTokens } from "../workspaces/egress-tokens.ts";
 import { Journal } from "../workspaces/journal.ts";
@@ -28,6 +38,8 @@ import { Shells } from "../workspaces/shells/shells.ts";
 import { Workspaces } from "../workspaces/workspaces.ts";
 import type { Composition, Surroundings } from "./composition.ts";
 import { createHandlers } from "./create-handlers.ts";
+import { ProposalHook } from "./proposal-hook.ts";
+import { proposalEffects, subjectOf } from "./proposal-effects.ts";
 
 /** Known as a file to run: a gate outlives the daemon, and shares no memory with it. */
 const GATE_PROGRAM = fileURLToPath(new URL("../gate/main.js", import.meta.url));
@@ -62,6 +74,8 @@ function composeAll(
   const backends = new Map(all.map((backend) => [backend.name, backend]));
   const adapters = { cachePath: places.cache, home: places.home, idMap, log };
   const events = new EventLog({ store, clock: systemClock, log });
+  const auditor = new Auditor({ home: places.home, events, log });
+  const exporter = createExporter(events, log);
   const trash = new Trash(places.home, log);
   const deps: Dependencies = {
     home: places.home,
@@ -86,22 +100,53 @@ function composeAll(
   const shells = new Shells(deps);
   const workspaces = new Workspaces(deps, services, shells);
   const parts: RunParts = { deps, workspaces, services, shells, states: new RunStates(places.home) };
-  const runs = new Runs(parts);
+  const operator = operatorName();
+  const rules = new Rules({ store, events, clock: systemClock, operator });
+  const proposals = new Proposals({
+    store,
+    events,
+    gates: deps.gates,
+    clock: systemClock,
+    log,
+    rules,
+    effects: proposalEffects(parts, () => runs),
+    subjectOf: (workspaceId) => subjectOf(parts, workspaceId),
+    operator,
+  });
+  // Before any gate tells what was asked while no daemon ran.
+  const hook = new ProposalHook({ events, config, log });
+  const runs: Runs = new Runs(parts, (identity) => proposals.approvedRoutes(identity));
+  const idleAgents = new IdleAgents(parts, runs);
   return {
-    handlers: createHandlers({ ...parts, places }, runs),
+    handlers: { ...createHandlers({ ...parts, places }, runs, auditor), ...approvalVerbs(proposals, rules) },
     parts,
     hasWorkToHold: () => workspaces.needsDaemon,
     recover: async () => {
+      auditor.start();
+      exporter?.start();
       for (const backend of backends.values()) await backend.recover?.();
       await workspaces.recover();
-      runs.recover();
+      await runs.recover();
+      await settleChanges(parts, proposals);
     },
     close: async () => {
       await workspaces.close();
+      proposals.close();
+      await hook.close();
+      await idleAgents.close();
+      await auditor.close();
+      await exporter?.close();
       events.close();
       for (const backend of backends.values()) await backend.close?.();
     },
   };
+}
+
+/** Where the environment that the daemon was started in asks for it. */
+function createExporter(events: EventLog, log: Log): OtlpExporter | undefined {
+  const target = otlpTarget(process.env);
+  if (typeof target === "string") log.warn("events go to no collector", { reason: target });
+  return typeof target === "object" ? new OtlpExporter({ target, events, log, version: packageVersion() }) : undefined;
 }
 
 /** In the order in which they are told; making one starts nothing. */

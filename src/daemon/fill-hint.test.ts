@@ -18,9 +18,10 @@ it("puts the workspace and the service of the call into what a hint advises", ()
   expect(withFilledHint(error, { workspace_id: "ws-$&" }).hint).toContain("service logs 'ws-$&' NAME`");
 });
 
-it("leaves no ID in any hint of a call about a workspace", () => {
+it("leaves no ID in any hint of a call about a workspace or a proposal", () => {
+  const input = { ...INPUT, proposal_id: "p-0123456789" };
   const hints = (Object.keys(ERROR_CODES) as ErrorCode[]).map(
-    (code) => withFilledHint(failure(code, "No"), INPUT).hint,
+    (code) => withFilledHint(failure(code, "No"), input).hint,
   );
   for (const hint of hints) expect(hint).not.toMatch(/ ID\b|logs \S+ NAME/);
 });

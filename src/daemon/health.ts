@@ -31,6 +31,7 @@ export async function checkHealth(
         machineFiles,
         guardedSystem,
         doors,
+        remediation,
       } = backend.capabilities;
       const capabilities = {
         host_folders: hostFolders,
@@ -39,6 +40,7 @@ export async function checkHealth(
         machine_files: machineFiles ?? false,
         guarded_system: guardedSystem ?? false,
         egress: doors ?? false,
+        remediation: remediation ?? false,
       };
       const hint = probe.hint ?? (await environmentHint(deps, backend));
       // A backend that does not work here cannot say whether it would emulate.

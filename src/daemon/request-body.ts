@@ -4,6 +4,7 @@ import { failure } from "../model/error-codes.ts";
 import { INPUTS } from "../model/operation-inputs.ts";
 import type { OperationInput, OperationName } from "../model/operations.ts";
 import { describeIssue } from "../model/describe-issue.ts";
+import { tellingIssue } from "../model/issue-path.ts";
 import { requireFewParts } from "./json-shape.ts";
 
 /** Room for a file of 16 MiB, escaped. */
@@ -84,7 +85,7 @@ export function parseInput<Name extends OperationName>(operation: Name, value: u
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
     const problem = describeIssue(schema, value, parsed.error);
-    const argument = parsed.error.issues[0]?.path.join(".");
+    const argument = tellingIssue(parsed.error)?.path.join(".");
     throw failure("INVALID_ARGUMENT", `Cannot do ${operation}: ${problem}`, {
       ...(argument && { details: { argument, problem } }),
     });

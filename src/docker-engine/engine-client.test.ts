@@ -109,4 +109,18 @@ describe("EngineClient", () => {
     setTimeout(() => tar.destroy(new Error("cut off")), 20);
     await expect(result).rejects.toThrow(/cut off/);
   });
+
+  it("waits for a container that somebody else removes at this moment", async () => {
+    const asked: string[] = [];
+    await engineThat(({ method, url }, response) => {
+      asked.push(`${method ?? ""} ${url ?? ""}`);
+      response.statusCode = method === "DELETE" ? 409 : 200;
+      response.end(method === "DELETE" ? '{"message":"removal is already in progress"}' : '{"StatusCode":0}');
+    });
+    await new DockerEngine(endpoint()).removeContainer("one");
+    expect(asked).toEqual([
+      "DELETE /v1.41/containers/one?force=true&v=true",
+      "POST /v1.41/containers/one/wait?condition=removed",
+    ]);
+  });
 });

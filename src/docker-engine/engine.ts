@@ -140,7 +140,13 @@ export class DockerEngine {
 
   /** With its anonymous volumes; ends it when it runs. No error when it is gone. */
   async removeContainer(id: string): Promise<void> {
-    await unlessMissing(this.#client.call("DELETE", `/containers/${id}`, { query: { force: true, v: true } }));
+    try {
+      await unlessMissing(this.#client.call("DELETE", `/containers/${id}`, { query: { force: true, v: true } }));
+    } catch (error) {
+      if (!isRefusal(error, 409)) throw error;
+      // Somebody else removes it at this moment.
+      await unlessMissing(this.#client.call("POST", `/containers/${id}/wait`, { query: { condition: "removed" } }));
+    }
   }
 
   findContainer(id: string, signal?: AbortSignal): Promise<ContainerState | undefined> {

@@ -1,7 +1,8 @@
 import { removeIdleLocks, tryBuildLock } from "../walls/build-lock.ts";
 import { ownAccountHome } from "./account-homes.ts";
 import { type Builder, buildOnce } from "./build-once.ts";
-import type { EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
+import { changedDefinition, changedDigest, changeKey, unpackChanged } from "./changed.ts";
+import type { BuildContext, EnvironmentDefinition, EnvironmentFamily } from "./definition.ts";
 import { debianDefinitions } from "./debian.ts";
 import { dockerImageFamily } from "./docker-image.ts";
 import { dockerfileFamily } from "./dockerfile.ts";
@@ -16,6 +17,8 @@ import { type ClocheError, isClocheError } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
 import type { Log } from "../base/log.ts";
 import {
+  changedEnvironment,
+  changedName,
   type Environments,
   layeredEnvironment,
   layeredName,
@@ -73,6 +76,9 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
   const programs = new Programs({ ...builder, cache: new EnvironmentCache(cachePath, idMap.kind, "programs") });
 
   const find = (name: string): EnvironmentDefinition | undefined => {
+    const changed = changedName(name);
+    const before = changed && find(changed.environment);
+    if (changed) return before && changedDefinition(name, changed.key, before);
     const layered = layeredName(name);
     const base = layered && find(layered.environment);
     if (layered) return base && withProgram(name, { base, programs, program: layered.program, ensure });
@@ -191,6 +197,20 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     return layeredEnvironment(await programs.ensure(source, { progress, signal }), name);
   }
 
+  async function addChange(
+    name: string,
+    reason: unknown,
+    pack: (archive: string) => Promise<void>,
+    { progress = () => undefined, signal }: EnsureOptions,
+  ): Promise<string> {
+    const key = changeKey(await get(name).digest(), reason);
+    // Over what it was first: the change before this one is part of the archive.
+    const changed = changedEnvironment(key, changedName(name)?.environment ?? name);
+    const what = { name: changed, build: (context: BuildContext) => unpackChanged(context, pack) };
+    await buildOnce(builder, what, changedDigest(key), { progress, signal });
+    return changed;
+  }
+
   /** Older builds of a name in use stay as well: a running sandbox may stand on one. */
   async function whyKept({ name, folder }: Built, inUse: ReadonlySet<string>): Promise<string | undefined> {
     if (inUse.has(name)) return "a workspace uses it";
@@ -200,6 +220,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
   return {
     ensure,
     addProgram,
+    addChange,
     isBuilt,
     prune,
     obstacle,

@@ -1,6 +1,6 @@
 import { unpackRootfs } from "./rootfs-tar.ts";
 import { walkTree } from "../base/walk-tree.ts";
-import { currentIdMap, SHIFT_BASE, type IdMap } from "../base/id-map.ts";
+import { currentIdMap, SHIFT_BASE } from "../base/id-map.ts";
 import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,15 +13,19 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "cloche-tar-"))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function unpack(script: string, idMap: IdMap = currentIdMap()): Promise<string> {
+async function unpack(script: string, tarOptions: readonly string[] = []): Promise<string> {
   const tree = join(folder, "tree");
   const rootfs = join(folder, "rootfs");
   const tar = join(folder, "rootfs.tar");
   mkdirSync(tree);
   mkdirSync(rootfs);
   execFileSync("sh", ["-ec", script], { cwd: tree });
-  execFileSync("tar", ["-cf", tar, "-C", tree, "."]);
-  await unpackRootfs(tar, { rootfs, scratch: folder, idMap, progress: () => undefined, signal: undefined }, env);
+  execFileSync("tar", [...tarOptions, "-cf", tar, "-C", tree, "."]);
+  await unpackRootfs(
+    tar,
+    { rootfs, scratch: folder, idMap: currentIdMap(), progress: () => undefined, signal: undefined },
+    env,
+  );
   return rootfs;
 }
 
@@ -40,6 +44,19 @@ describe("unpackRootfs()", () => {
     expect(existsSync(join(rootfs, "dev/file"))).toBe(false);
     expect(existsSync(join(rootfs, "dev"))).toBe(true);
   });
+
+  it.skipIf(!isRoot)(
+    "leaves out devices, wherever an image has them, and takes its other files (devices need root)",
+    async () => {
+      // As `docker export` writes names.
+      const bare = ["--transform=s,^\\./,,"];
+      const script =
+        "mkdir dev opt opt/dev; echo >opt/dev/kept; for at in dev opt opt/dev; do mknod $at/null c 1 3; done";
+      const rootfs = await unpack(`${script}; mknod opt/disk b 7 0; echo >dev/file; echo >zz`, bare);
+      const there = ["zz", "opt/dev/kept", "dev/file", "dev/null", "opt/null", "opt/dev/null", "opt/disk"];
+      expect(there.filter((name) => existsSync(join(rootfs, name)))).toEqual(["zz", "opt/dev/kept"]);
+    },
+  );
 
   it.skipIf(!isRoot)(
     "shifts every owner exactly once, files with two names and large folders too (owners need root)",

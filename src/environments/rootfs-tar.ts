@@ -1,4 +1,4 @@
-import { runBuildCommand } from "./build-process.ts";
+import { runBuildCommand, type BuildCommand } from "./build-process.ts";
 import type { BuildContext } from "./definition.ts";
 import { addSystemFiles } from "./system-files.ts";
 import { isClocheError } from "../base/errors.ts";
@@ -21,8 +21,9 @@ export async function unpackRootfs(tar: string, context: BuildContext, env: Node
   await addSystemFiles(rootfs, idMap);
 }
 
-/** Only root can make devices, and a wall brings its own /dev. */
-const EXTRACT = ["tar", "--extract", "--same-permissions", "--delay-directory-restore", "--exclude=./dev/*"] as const;
+/** A wall brings its own /dev. Some archives begin their names with `./`, others do not. */
+const NO_DEV = ["--anchored", "--exclude=./dev/*", "--exclude=dev/*"] as const;
+const EXTRACT = ["tar", "--extract", "--same-permissions", "--delay-directory-restore", ...NO_DEV] as const;
 const PACKAGES = "tar";
 
 /** Unpacks an archive into a folder, as the sandbox's root. `more` are options of `tar`. */
@@ -37,8 +38,7 @@ export async function unpackTar(
     await unpackMapped(tar, folder, { idMap, signal }, env, more);
     return;
   }
-  const argv = [...EXTRACT, ...more, "--file", tar, "--directory", folder] as const;
-  await runBuildCommand({ argv, env, signal, packages: PACKAGES });
+  await runTar([...EXTRACT, ...more, "--file", tar, "--directory", folder], { env, signal });
 }
 
 /**
@@ -56,19 +56,31 @@ async function unpackMapped(
   await using input = await open(tar, "r");
   const mapped = [guestProgram(), "mapped", ...idMapArguments(idMap), "--in", folder, "--"] as const;
   const argv = [...mapped, ...EXTRACT, "--numeric-owner", ...more, "--file", "-"] as const;
+  await runTar(argv, { env, signal, stdin: input.fd });
+}
+
+/** Also when it could not do all of it, as long as nothing is missing that a sandbox may have. */
+async function runTar(
+  argv: readonly [string, ...string[]],
+  more: Pick<BuildCommand, "env" | "signal" | "stdin">,
+): Promise<void> {
   let problems = 0;
+  let ends = 0;
   const onLine = (line: string) => {
-    if (!UNKNOWN_OWNER.test(line) && !LAST_WORDS.test(line)) problems += 1;
+    if (LAST_WORDS.test(line)) ends += 1;
+    else if (![UNKNOWN_OWNER, NO_DEVICE].some((known) => known.test(line))) problems += 1;
   };
   try {
-    await runBuildCommand({ argv, env, stdin: input.fd, onLine, signal, packages: PACKAGES });
+    await runBuildCommand({ argv, onLine, packages: PACKAGES, ...more });
   } catch (error) {
-    if (signal?.aborted || problems > 0 || !isClocheError(error)) throw error;
+    if (more.signal?.aborted || problems > 0 || ends === 0 || !isClocheError(error)) throw error;
   }
 }
 
 /** A sandbox has 65,536 ids. What has another in an image is its root's. */
 const UNKNOWN_OWNER = /: Cannot change ownership to uid \d+, gid \d+: Invalid argument$/;
+/** Only the host's root can make one, and no sandbox gets any. */
+const NO_DEVICE = /: Cannot mknod: Operation not permitted$/;
 const LAST_WORDS = /^tar: Exiting with failure status due to previous errors$/;
 
 async function giveToRoot(rootfs: string, idMap: IdMap): Promise<void> {

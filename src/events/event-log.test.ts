@@ -107,7 +107,15 @@ describe("the log", () => {
 
   it("is read by workspace, by run and by kind, and a page tells how far it has looked", async () => {
     for (let number = 1; number <= 600; number++) log.record(told(number, number % 2 ? "ws-a" : "ws-b"));
-    log.record({ kind: "run.ended", workspace_id: "ws-a", identity: "r-1", exit_code: 0, kept: false });
+    log.record({
+      kind: "run.ended",
+      workspace_id: "ws-a",
+      identity: "r-1",
+      exit_code: 0,
+      kept: false,
+      reason: null,
+      has_changes: false,
+    });
     expect(await read(0, { workspaceId: "ws-b" })).toHaveLength(300);
     expect(sequences(await read(0, { identity: "r-1" }))).toEqual([601]);
     expect(sequences(await read(0, { identity: "r-1", workspaceId: "ws-b" }))).toEqual([]);
@@ -210,7 +218,7 @@ describe("a watcher", () => {
   it("that is behind what is kept is told which events it missed, whatever it asked for", async () => {
     tell(1, 300);
     log.record({ kind: "shell.closed", workspace_id: "ws-a", shell_id: "sh-1" });
-    expect(store.dropEvents({ sinceTime: 0, maxBytes: 20_000 }, 1000)).toBeGreaterThan(100);
+    expect(store.dropEvents({ sinceTime: 0, maxBytes: 20_000, keepAfter: Infinity }, 1000)).toBeGreaterThan(100);
     const { oldest } = store.eventBounds();
     const gap = { sequence: oldest - 1, kind: "log.gap", first_missing: 8, last_missing: oldest - 1 };
     const kinds: ReadonlySet<EventKind> = new Set(["shell.closed"]);

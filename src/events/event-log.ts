@@ -43,6 +43,7 @@ export class EventLog implements Events {
   readonly #identities = new Map<string, string>();
   readonly #waiting = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
+  #audited: () => number = () => Infinity;
   #waking = false;
   #pruning: NodeJS.Immediate | undefined;
   #unpruned = 0;
@@ -71,6 +72,11 @@ export class EventLog implements Events {
     else this.#redactors.set(workspaceId, redactor);
   }
 
+  concealed<Value>(workspaceId: string, value: Value): Value {
+    const redactor = this.#redactors.get(workspaceId);
+    return redactor ? (redactValue(value, redactor) as Value) : value;
+  }
+
   identify(workspaceId: string, identity: string): void {
     this.#identities.set(workspaceId, identity);
   }
@@ -78,6 +84,10 @@ export class EventLog implements Events {
   forget(workspaceId: string): void {
     this.#redactors.delete(workspaceId);
     this.#identities.delete(workspaceId);
+  }
+
+  keepUnaudited(audited: () => number): void {
+    this.#audited = audited;
   }
 
   bounds(): EventBounds {
@@ -187,7 +197,8 @@ export class EventLog implements Events {
       this.#pruning = undefined;
       const { maxAgeSeconds, maxBytes } = this.#retention;
       try {
-        const dropped = this.#store.dropEvents({ sinceTime: this.#clock.now() - maxAgeSeconds, maxBytes }, PAGE);
+        const keep = { sinceTime: this.#clock.now() - maxAgeSeconds, maxBytes, keepAfter: this.#audited() };
+        const dropped = this.#store.dropEvents(keep, PAGE);
         if (dropped > 0) this.#prune();
       } catch (error) {
         // A full disk: tried again after the next events.

@@ -19,32 +19,34 @@ const HEAP_MIB = 192;
 /** Of each half of what is new: what a request leaves is small, and a larger one is memory that never comes back. */
 const YOUNG_MIB = 4;
 
-/** The gate says when buffers are spent (`collector.ts`), and its newest objects are few: help by other threads costs more than it does. */
-const COLLECTOR = ["--expose-gc", "--no-parallel-scavenge"];
+/**
+ * The gate says when buffers are spent (`collector.ts`), and its newest objects are few: help by other threads costs more than it does. One thread beside its own is enough
+ * for the compiler; four are memory of a gate that does nothing.
+ */
+const COLLECTOR = ["--expose-gc", "--no-parallel-scavenge", "--v8-pool-size=1"];
 
 export const gateFolder = (home: string, workspaceId: string): string =>
   join(workspaceDirectory(home, workspaceId), "gate");
-export const controlSocket = (home: string, workspaceId: string): string =>
-  join(gateFolder(home, workspaceId), "control.sock");
+export const controlSocket = (folder: string): string => join(folder, "control.sock");
 
 /** Where a gate keeps repositories, on the host. */
-const gitFolder = (home: string, workspaceId: string): string => join(gateFolder(home, workspaceId), "git");
-/** Where it sees them: root's gate can enter no folder of the home (`gate_keeper.c`). */
-export const seenGitFolder = (home: string, workspaceId: string): string =>
-  process.getuid?.() === 0 ? "/run/cloche" : gitFolder(home, workspaceId);
+const gitFolder = (folder: string): string => join(folder, "git");
+/** Where it sees them: root's gate can enter no folder of the home, and nothing is made for it anywhere else (`gate_keeper.c`). */
+export const seenGitFolder = (folder: string): string => (process.getuid?.() === 0 ? "/sys/kernel" : gitFolder(folder));
 
-/** Starts the keeper of a workspace's gate, and with it the gate; resolves once its socket is bound. It outlives this process. */
+/**
+ * Starts a keeper in its folder, and with it a gate; resolves once its socket is bound. It outlives this process. It holds the folder open and knows no path, so the folder
+ * may be moved.
+ */
 export async function startKeeper(
-  home: string,
-  workspaceId: string,
+  folder: string,
   program: string,
   { hasGit = false }: { hasGit?: boolean } = {},
 ): Promise<void> {
-  const folder = gateFolder(home, workspaceId);
   makeFolder(folder);
   // What a gate before it had is another user's, and only a copy.
-  await removeTree(gitFolder(home, workspaceId));
-  if (hasGit) makeFolder(gitFolder(home, workspaceId));
+  await removeTree(gitFolder(folder));
+  if (hasGit) makeFolder(gitFolder(folder));
   const log = openSync(join(folder, LOG_NAME), "a", 0o600);
   // SECURITY: nothing that a gate must know is in its arguments or its environment (G-28)
   const gate = [
@@ -100,13 +102,13 @@ function bound(child: ChildProcess): Promise<void> {
 
 const cannotStart = (reason: string): Error => failure("GATE_FAILED", `Cannot start the gate: ${reason}`);
 
-/** Ends whatever runs of a workspace's gate, and removes what it has on disk. Idempotent. */
-export async function endKeeper(home: string, workspaceId: string): Promise<void> {
-  if (!existsSync(gateFolder(home, workspaceId))) return;
-  const keeper = recordedKeeper(home, workspaceId);
+/** Ends whatever runs of the gate of a folder, and removes the folder. Idempotent. */
+export async function endKeeper(folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  const keeper = recordedKeeper(folder);
   if (keeper) await endProcess(keeper);
   // One that has not written its record yet finds the folder gone, and one that has is told of the record's removal.
-  await removeTree(gateFolder(home, workspaceId));
+  await removeTree(folder);
 }
 
 async function endProcess(keeper: ProcessIdentity): Promise<void> {
@@ -125,9 +127,9 @@ async function haveEnded(processes: readonly ProcessIdentity[]): Promise<boolean
 }
 
 /** As the keeper recorded itself before it did anything else. */
-function recordedKeeper(home: string, workspaceId: string): ProcessIdentity | undefined {
+export function recordedKeeper(folder: string): ProcessIdentity | undefined {
   try {
-    const text = readFileSync(join(gateFolder(home, workspaceId), "gate.pid"), "latin1");
+    const text = readFileSync(join(folder, "gate.pid"), "latin1");
     const [pid, startTicks] = text.trim().split(" ");
     return pid !== undefined && startTicks !== undefined ? { pid: Number(pid), startTicks } : undefined;
   } catch {
@@ -135,11 +137,9 @@ function recordedKeeper(home: string, workspaceId: string): ProcessIdentity | un
   }
 }
 
-export function gateLogTail(home: string, workspaceId: string): string {
+export function gateLogTail(folder: string): string {
   try {
-    return readFileSync(join(gateFolder(home, workspaceId), LOG_NAME), "utf8")
-      .slice(-LOG_TAIL_BYTES)
-      .trim();
+    return readFileSync(join(folder, LOG_NAME), "utf8").slice(-LOG_TAIL_BYTES).trim();
   } catch {
     return "";
   }

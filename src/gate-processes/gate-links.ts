@@ -1,7 +1,6 @@
 import { readdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServedDoors, ServedGit } from "../contracts/gates.ts";
-import { gateFolder } from "./gate-keeper.ts";
 
 const LINK = /^to-\d+$/;
 
@@ -9,12 +8,7 @@ const LINK = /^to-\d+$/;
  * Names the places of this host that a gate may have its keeper connect it to: link `to-0` leads to the guest program's socket, `to-PORT` to where the door at that
  * port leads. The gate cannot change them.
  */
-export function writeLinks(
-  home: string,
-  workspaceId: string,
-  { guestSocket, doors }: Pick<ServedDoors, "guestSocket" | "doors">,
-): void {
-  const folder = gateFolder(home, workspaceId);
+export function writeLinks(folder: string, { guestSocket, doors }: Pick<ServedDoors, "guestSocket" | "doors">): void {
   const wanted = new Map<string, string>();
   if (guestSocket !== null) wanted.set("to-0", guestSocket);
   for (const { port, to } of doors) if (to.kind === "unix") wanted.set(`to-${port}`, to.path);
@@ -35,8 +29,7 @@ export function writeLinks(
 const PROGRAM_FILE = /^(?:run|git)-/;
 
 /** Writes down what the keeper runs for a gate, and the files that these programs read; what is no longer wanted goes. The gate can neither read nor change them. */
-export function writePrograms(home: string, workspaceId: string, { programs, files }: Omit<ServedGit, "order">): void {
-  const folder = gateFolder(home, workspaceId);
+export function writePrograms(folder: string, { programs, files }: Omit<ServedGit, "order">): void {
   const wanted = new Map(Object.entries(files).map(([name, text]) => [`git-${name}`, text]));
   const words = (list: readonly string[]) =>
     list.map((word) => `${word.replaceAll("{files}", `${folder}/git-`)}\0`).join("");

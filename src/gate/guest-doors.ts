@@ -1,7 +1,9 @@
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errnoOf, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { Slots } from "../base/slots.ts";
 import { GuestClient } from "../guest/client.ts";
 import type { Door } from "../model/door.ts";
 import type { DoorReport } from "../model/gate-control.ts";
@@ -13,6 +15,8 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 /** Of all doors together. */
 const MAX_CONNECTIONS = 256;
+/** The keeper waits for nobody: answers that the gate has not read yet must fit into its channel. */
+const ASKED_AT_ONCE = 16;
 /** A sandbox may choose the words of its errors. */
 const MAX_REASON = 300;
 /** Nobody listens on the guest's socket: its sandbox has ended, and the daemon tells where the next one is. */
@@ -29,6 +33,17 @@ export interface EgressSide {
 /** What it does with connections to a git door. */
 export interface GitSide {
   accept(stream: Duplex): Relayed;
+}
+
+/** What it does with connections to a supervise door. */
+export interface SuperviseSide {
+  accept(stream: Duplex, canChangeEnvironment: boolean): Relayed;
+}
+
+export interface DoorSides {
+  readonly egress: EgressSide;
+  readonly git: GitSide;
+  readonly supervise: SuperviseSide;
 }
 
 type ServedDoor = Door | NameDoor;
@@ -50,20 +65,21 @@ export class GuestDoors {
   readonly #log: Log;
   readonly #onChange: () => void;
   readonly #reach: Reach;
-  readonly #egress: EgressSide;
-  readonly #git: GitSide;
+  readonly #sides: DoorSides;
   /** By what they listen on. */
   readonly #doors = new Map<string, OpenDoor>();
   #socket: string | null = null;
   #client: GuestClient | undefined;
   #holding = new AbortController();
   #connections = 0;
+  /** Of those that are about to be. */
+  #reaching = 0;
+  readonly #asked = new Slots(ASKED_AT_ONCE);
 
-  constructor(log: Log, reach: Reach, sides: { egress: EgressSide; git: GitSide }, onChange: () => void) {
+  constructor(log: Log, reach: Reach, sides: DoorSides, onChange: () => void) {
     this.#log = log;
     this.#reach = reach;
-    this.#egress = sides.egress;
-    this.#git = sides.git;
+    this.#sides = sides;
     this.#onChange = onChange;
   }
 
@@ -179,13 +195,24 @@ export class GuestDoors {
     const { port, to } = door;
     if (to.kind === "questions")
       return client.listenForDatagrams(port, (query, answer) => {
-        const answered = this.#egress.names.answer(query);
+        const answered = this.#sides.egress.names.answer(query);
         if (answered) answer(answered);
       });
     if (to.kind === "hosts")
-      return client.listenOnAddresses(port, (stream, address) => this.#letIn(door, stream, address));
-    return client.listen(port, (stream) => this.#letIn(door, stream, ""));
+      return client.listenOnAddresses(port, (stream, address) => this.#letIn(door, stream, address), this.#conduit);
+    return client.listen(port, (stream) => this.#letIn(door, stream, ""), this.#conduit);
   }
+
+  /** A connection of its own for one that came through a door, as long as that may come in. */
+  readonly #conduit = async (): Promise<Socket> => {
+    if (this.#connections + this.#reaching >= MAX_CONNECTIONS) throw new Error("there are too many connections");
+    this.#reaching++;
+    try {
+      return await this.#asked.during(() => this.#reach(GUEST_PLACE));
+    } finally {
+      this.#reaching--;
+    }
+  };
 
   #letIn(door: OpenDoor, stream: Duplex, address: string): void {
     // SECURITY: a sandbox cannot take all of the gate's memory and descriptors by connecting without end (G-28)
@@ -205,14 +232,16 @@ export class GuestDoors {
   #relay({ to, port }: OpenDoor, stream: Duplex, address: string): Relayed {
     switch (to.kind) {
       case "egress":
-        return this.#egress.accept(stream);
+        return this.#sides.egress.accept(stream);
       case "git":
-        return this.#git.accept(stream);
+        return this.#sides.git.accept(stream);
+      case "supervise":
+        return this.#sides.supervise.accept(stream, to.can_change_environment);
       case "hosts":
-        return this.#egress.acceptAt(stream, address, port);
+        return this.#sides.egress.acceptAt(stream, address, port);
       case "questions":
       case "resolver":
-        return this.#egress.resolve(stream);
+        return this.#sides.egress.resolve(stream);
       default:
         return relayConnection(stream, to, () => this.#reach(port));
     }

@@ -13,6 +13,7 @@ const order = (revision: number) => ({
   egress: null,
   git: null,
   authority: null,
+  supervise: { asks: [], grants: [] },
 });
 
 beforeEach(() => {
@@ -48,4 +49,13 @@ it("has the order before when the gate was killed while it wrote one", () => {
   expect(third.read()).toEqual(order(1));
   third.write(order(3));
   expect(new KeptOrder(files).read()).toEqual(order(3));
+});
+
+it("keeps what was written last under one revision", () => {
+  const kept = new KeptOrder(files);
+  kept.write(order(1));
+  const grant = { kind: "push-allow", key: "k", proposal_id: "p-1", valid_until: null } as const;
+  const more = { ...order(1), supervise: { asks: [], grants: [grant] } };
+  kept.write(more);
+  expect(new KeptOrder(files).read()).toEqual(more);
 });

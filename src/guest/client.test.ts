@@ -29,6 +29,7 @@ describe("GuestClient.connect()", () => {
       hasLayers: true,
       canChangeUser: true,
       hasNameDoors: false,
+      hasConduits: false,
       pid: 1,
       bootId: "07".repeat(16),
     });

@@ -117,7 +117,7 @@ export class GuestClient implements AsyncDisposable {
     return request.done.promise;
   }
 
-  /** Ends the process if it runs and drops its output. Rejects with COMMAND_NOT_FOUND when the guest does not know it. */
+  /** Ends the process if it runs and drops its output; file work is told to, and cleans up first. Rejects with COMMAND_NOT_FOUND when the guest does not know it. */
   async forget(process: number): Promise<void> {
     const number = uint(process, "process number", 0xffff_ffff);
     const request = new GuestRequest(this.#link, `forget process ${number}`, { wantsList: false });
@@ -166,18 +166,30 @@ export class GuestClient implements AsyncDisposable {
   }
 
   /** Connections to `127.0.0.1:port` in the sandbox come to `onConnection`, until disposed of. */
-  listen(port: number, onConnection: (stream: Duplex) => void): Promise<AsyncDisposable> {
-    return listenPort(this.#link, port, { kind: DOOR_KIND.PORT, onConnection });
+  listen(
+    port: number,
+    onConnection: NonNullable<DoorListener["onConnection"]>,
+    conduit?: DoorListener["conduit"],
+  ): Promise<AsyncDisposable> {
+    return listenPort(this.#link, port, { kind: DOOR_KIND.PORT, onConnection, ...this.#conduits(conduit) });
   }
 
   /** Connections to that port of any loopback address in the sandbox come to `onConnection`. */
-  listenOnAddresses(port: number, onConnection: NonNullable<DoorListener["onConnection"]>): Promise<AsyncDisposable> {
-    return this.#listenNewly(port, { kind: DOOR_KIND.ADDRESSES, onConnection });
+  listenOnAddresses(
+    port: number,
+    onConnection: NonNullable<DoorListener["onConnection"]>,
+    conduit?: DoorListener["conduit"],
+  ): Promise<AsyncDisposable> {
+    return this.#listenNewly(port, { kind: DOOR_KIND.ADDRESSES, onConnection, ...this.#conduits(conduit) });
   }
 
   /** Datagrams to `127.0.0.1:port` in the sandbox come to `onDatagram`. */
   listenForDatagrams(port: number, onDatagram: NonNullable<DoorListener["onDatagram"]>): Promise<AsyncDisposable> {
     return this.#listenNewly(port, { kind: DOOR_KIND.DATAGRAMS, onDatagram });
+  }
+
+  #conduits(conduit: DoorListener["conduit"]): Pick<DoorListener, "conduit"> {
+    return conduit && this.hello.hasConduits ? { conduit } : {};
   }
 
   /** A guest program that was started by an older version takes such a door for a breach of the protocol. */

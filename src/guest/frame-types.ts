@@ -31,6 +31,7 @@ export const HOST = {
   SHUTDOWN: 0x0f,
   SIGNAL_TREE: 0x10,
   DATAGRAM: 0x11,
+  TAKE: 0x12,
 } as const;
 
 /** Frames that the guest sends. */

@@ -18,6 +18,8 @@ export interface Hello {
   readonly canChangeUser: boolean;
   /** Whether it knows doors on all loopback addresses, and for datagrams. */
   readonly hasNameDoors: boolean;
+  /** Whether a connection through a door can have one to the guest program of its own. */
+  readonly hasConduits: boolean;
   /** Of the guest program, as it sees itself. */
   readonly pid: number;
   /** Random at the guest program's start: another one is another sandbox. */
@@ -70,8 +72,9 @@ export function readHello(payload: Buffer): Hello {
   const pid = reader.u32();
   const bootId = reader.bytes(16).toString("hex");
   reader.end();
-  const [hasLayers, canChangeUser, hasNameDoors] = [(flags & 1) !== 0, (flags & 2) !== 0, (flags & 4) !== 0];
-  return { version, hasLayers, canChangeUser, hasNameDoors, pid, bootId };
+  const has = (flag: number) => (flags & flag) !== 0;
+  const [hasLayers, canChangeUser, hasNameDoors, hasConduits] = [has(1), has(2), has(4), has(8)];
+  return { version, hasLayers, canChangeUser, hasNameDoors, hasConduits, pid, bootId };
 }
 
 export function readStarted(payload: Buffer): { process: number; pid: number } {
@@ -196,6 +199,15 @@ export function helloFrame(): Buffer {
   frame.writeUInt32LE(MAGIC, HEADER_BYTES);
   frame.writeUInt16LE(PROTOCOL_VERSION, HEADER_BYTES + 4);
   frame.writeUInt16LE(0, HEADER_BYTES + 6);
+  return frame;
+}
+
+/** The first and only frame of a connection that carries what a door has let in. */
+export function takeFrame(stream: number): Buffer {
+  const frame = startFrame(HOST.TAKE, 0, 10);
+  frame.writeUInt32LE(MAGIC, HEADER_BYTES);
+  frame.writeUInt16LE(PROTOCOL_VERSION, HEADER_BYTES + 4);
+  frame.writeUInt32LE(stream, HEADER_BYTES + 6);
   return frame;
 }
 

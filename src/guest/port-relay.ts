@@ -96,6 +96,13 @@ export class PortRelay implements LinkStream {
     this.socket.destroy(error);
   }
 
+  /** Something else carries the connection from here on. */
+  leave(): void {
+    this.#released = true;
+    this.#link.release(this.#stream);
+    this.socket.destroy();
+  }
+
   #refuse(message: string): void {
     this.#link.release(this.#stream);
     this.fail(this.#events.refused?.(message) ?? failure("PORT_FAILED", `The connection ended: ${message}`));

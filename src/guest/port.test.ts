@@ -1,9 +1,14 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { Duplex } from "node:stream";
-import { text } from "node:stream/consumers";
-import { describe, expect, it } from "vitest";
+import { buffer, text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dataPayload, FakeGuest, helloPayload, pack, settle } from "../../test/guest/fake-guest.ts";
 import { encodeFrame } from "./codec.ts";
-import { GUEST, HOST } from "./frame-types.ts";
+import { GUEST, HOST, MAGIC } from "./frame-types.ts";
 import { WINDOW_BYTES } from "./output-window.ts";
 
 const inputCredit = pack(["u8", 0], ["u32", 1000]);
@@ -75,10 +80,10 @@ describe("connectPort()", () => {
 });
 
 describe("listen()", () => {
-  async function listening(onConnection: (stream: Duplex) => void) {
+  async function listening(onConnection: (stream: Duplex) => void, conduit?: () => Promise<Socket>) {
     const guest = new FakeGuest();
-    const client = await guest.connect();
-    const opening = client.listen(9099, onConnection);
+    const client = await guest.connect(undefined, helloPayload(1, conduit ? 15 : 3));
+    const opening = client.listen(9099, onConnection, conduit);
     const { stream } = await guest.frame(HOST.LISTEN);
     guest.send(GUEST.OK, stream);
     return { guest, client, stream, door: await opening };
@@ -151,6 +156,73 @@ describe("listen()", () => {
     });
     guest.send(GUEST.INCOMING, stream, pack(["u32", 0x8000_0001]));
     expect((await guest.frame(HOST.DETACH)).stream).toBe(0x8000_0001);
+  });
+
+  describe("with a conduit for each connection", () => {
+    const INCOMING = 0x8000_0001;
+    let server: Server;
+    let path: string;
+    let taken: Socket[];
+    beforeEach(async () => {
+      taken = [];
+      path = join(mkdtempSync(join(tmpdir(), "cloche-conduit-")), "socket");
+      server = createServer((socket) => void taken.push(socket)).listen(path);
+      await once(server, "listening");
+    });
+    afterEach(() => {
+      for (const socket of taken) socket.destroy();
+      server.close();
+      rmSync(dirname(path), { recursive: true });
+    });
+    const conduit = async () => {
+      const socket = connect(path);
+      await once(socket, "connect");
+      return socket;
+    };
+
+    it("names the connection on it first, and carries bytes as they are", async () => {
+      const { guest, client, stream } = await listening((socket) => socket.end("answer"), conduit);
+      guest.send(GUEST.INCOMING, stream, pack(["u32", INCOMING]));
+      guest.send(GUEST.CREDIT, INCOMING, inputCredit);
+      const [socket] = (await once(server, "connection")) as [Socket];
+      const take = encodeFrame(HOST.TAKE, 0, pack(["u32", MAGIC], ["u16", 1], ["u32", INCOMING]));
+      socket.end();
+      expect(await text(socket)).toBe(take.toString("utf8") + "answer");
+      // Whoever could not take it lets go of its side.
+      expect((await guest.frame(HOST.DETACH)).stream).toBe(INCOMING);
+      expect(guest.frames.some(({ type }) => type === HOST.CREDIT)).toBe(false);
+      client.close();
+    });
+
+    it("ends them with the link that told of them", async () => {
+      const { guest, stream } = await listening((socket) => socket.resume(), conduit);
+      guest.send(GUEST.INCOMING, stream, pack(["u32", INCOMING]));
+      const [socket] = (await once(server, "connection")) as [Socket];
+      await settle();
+      guest.own.end();
+      expect((await buffer(socket)).length).toBe(19);
+    });
+
+    it("serves one in frames for which none can be had", async () => {
+      const sockets: Duplex[] = [];
+      const fail = () => Promise.reject(new Error("none"));
+      const { guest, client, stream } = await listening((socket) => sockets.push(socket), fail);
+      guest.send(GUEST.INCOMING, stream, pack(["u32", INCOMING]));
+      expect((await guest.frame(HOST.CREDIT)).stream).toBe(INCOMING);
+      guest.send(GUEST.DATA, INCOMING, dataPayload(1, 0, "GET"));
+      guest.send(GUEST.END, INCOMING, end(3));
+      expect(await text(sockets[0]!)).toBe("GET");
+      client.close();
+    });
+
+    it("G-10 ends the connection of a guest that goes on in frames", async () => {
+      const { guest, client, stream } = await listening(() => undefined, conduit);
+      guest.send(GUEST.INCOMING, stream, pack(["u32", INCOMING]));
+      await once(server, "connection");
+      await settle();
+      guest.send(GUEST.DATA, INCOMING, dataPayload(1, 0, "GET"));
+      expect(await client.closed).toMatchObject({ code: "GUEST_PROTOCOL" });
+    });
   });
 
   it.each([

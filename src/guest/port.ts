@@ -1,6 +1,8 @@
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ClocheError } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
+import { Conduit } from "./conduit.ts";
 import { Deferred } from "./deferred.ts";
 import { DOOR_KIND, GUEST, HOST } from "./frame-types.ts";
 import type { GuestLink, LinkStream } from "./link.ts";
@@ -44,6 +46,11 @@ export interface DoorListener {
   readonly kind: (typeof DOOR_KIND)[keyof typeof DOOR_KIND];
   /** `address` is the one of the sandbox that was connected to. */
   onConnection?(stream: Duplex, address: string): void;
+  /**
+   * Another connection to the guest program, for one that came through the door: its bytes need no frames then, and the kernel counts what is on its way. One that
+   * cannot be had comes in frames.
+   */
+  conduit?(): Promise<Socket>;
   /** Datagrams may be lost on either way. */
   onDatagram?(data: Buffer, answer: (data: Buffer) => void): void;
 }
@@ -136,14 +143,44 @@ class Door implements LinkStream {
     this.#link.accept(id, relay);
     relay.stream = id;
     relay.open();
+    this.#count(relay.socket);
+    if (this.#listener.conduit) {
+      this.#carry(relay, address, this.#listener.conduit()).catch(() => this.#serveFrames(relay, address));
+    } else {
+      this.#serveFrames(relay, address);
+    }
+  }
+
+  #serveFrames(relay: PortRelay, address: string): void {
+    if (relay.socket.destroyed) return;
+    this.#link.send(creditFrame(relay.stream, 1, WINDOW_BYTES));
+    this.#hand(relay.socket, address);
+  }
+
+  /** Rejects before anything has changed. */
+  async #carry(relay: PortRelay, address: string, opening: Promise<Socket>): Promise<void> {
+    const socket = await opening;
+    if (relay.socket.destroyed) {
+      socket.destroy();
+      return;
+    }
+    relay.leave();
+    new Conduit(this.#link, relay.stream, socket).begin();
+    this.#count(socket);
+    this.#hand(socket, address);
+  }
+
+  #count(socket: Duplex): void {
     this.#open++;
-    relay.socket.once("close", () => this.#open--);
-    this.#link.send(creditFrame(id, 1, WINDOW_BYTES));
+    socket.once("close", () => this.#open--);
+  }
+
+  #hand(socket: Duplex, address: string): void {
     try {
-      this.#listener.onConnection?.(relay.socket, address);
+      this.#listener.onConnection?.(socket, address);
     } catch {
       // the handler's fault is not the guest's: that connection ends, the link goes on
-      relay.socket.destroy();
+      socket.destroy();
     }
   }
 }

@@ -44,4 +44,6 @@ export interface Applied {
   look_first: string[];
   /** Changes that the project's ignore rules cover; they stay in the workspace. */
   ignored_count: number;
+  /** Stands for all of it with its content: given to the call that applies, nothing else is applied than what was shown. */
+  plan_digest: string;
 }

@@ -1,3 +1,4 @@
+import type { Budget } from "./budget.ts";
 import type { EgressLog, OnMatch, Route } from "./egress.ts";
 import type { ProviderShape } from "./egress-order.ts";
 import type { GitRepo } from "./git-policy.ts";
@@ -115,9 +116,10 @@ export interface AgentProvision {
 }
 
 export interface SupervisePlan {
-  /** Whether this version of cloche has the door. */
-  readonly served: boolean;
+  /** Where the agent finds the tools with which it asks. */
   readonly url: string;
+  /** Whether it may ask for another environment: its backend and its environment decide. */
+  readonly can_change_environment: boolean;
 }
 
 /** All that a launch does, decided before anything is done. No backend has its own. Holds literals and stand-ins: for no log and no disk. */
@@ -129,6 +131,8 @@ export interface BottlePlan {
   readonly backend: string;
   readonly environment: string;
   readonly limits: Limits;
+  /** What a run may use up before the operator is asked. */
+  readonly budget: Budget;
   readonly env: EnvPlan;
   readonly git_identity: GitIdentity | null;
   readonly git_gate_plan: GitGatePlan;

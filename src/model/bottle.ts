@@ -23,6 +23,17 @@ export const AgentProvider = z.strictObject({
 });
 export type AgentProvider = z.infer<typeof AgentProvider>;
 
+const amount = z.number().int().min(1).max(1e12);
+/** What a sandbox may have, and what the run as a whole may use up. */
+const BottleLimits = Limits.extend({
+  /** Tokens in, out and into a cache, as the providers count them. */
+  model_tokens: amount.optional(),
+  /** Answers of models that told how many tokens they took. */
+  model_requests: amount.optional(),
+  /** From the first start on. */
+  wall_seconds: z.number().int().min(1).max(31_536_000).optional(),
+});
+
 /** The front matter of `bottles/NAME.md`: what an agent gets and may do. */
 export const Bottle = z.strictObject({
   extends: z.union([ManifestName, z.array(ManifestName).min(1).max(32)]).optional(),
@@ -33,6 +44,6 @@ export const Bottle = z.strictObject({
   egress: Egress.optional(),
   git: GitPolicy.optional(),
   supervise: z.boolean().optional(),
-  limits: Limits.optional(),
+  limits: BottleLimits.optional(),
 });
 export type Bottle = z.infer<typeof Bottle>;

@@ -1,8 +1,12 @@
 import { AGENT } from "./names.ts";
 import type { Command } from "./exec.ts";
 
-/** SECURITY: what any command can write comes last, so that none plants a program for a later one that gets secrets under a name of the system's (G-17). */
-const PATH = `/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:${AGENT.home}/.local/bin`;
+/** Where commands are looked for. SECURITY: what any command can write comes last, so that none plants a program for a later one that gets secrets under a name of the system's (G-17). */
+export const COMMAND_FOLDERS: readonly string[] = [
+  ...["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"],
+  `${AGENT.home}/.local/bin`,
+];
+const PATH = COMMAND_FOLDERS.join(":");
 
 /** The whole environment of a command: nothing of the host's comes along. */
 export function commandEnvironment(

@@ -8,7 +8,8 @@ export const Config = z.strictObject({
   ttl_seconds: z.number().positive().optional(),
   grace_seconds: z.number().min(0).optional(),
   limits: Limits.optional(),
-  on_proposal: z.string().optional(),
+  /** How the operator hears of a proposal: `notify`, the address of a webhook, or a command line. */
+  on_proposal: z.string().trim().min(1).max(4096).optional(),
   /** The host's own way out: what gates use for upstreams. */
   egress: z
     .strictObject({

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { tellingIssue } from "./issue-path.ts";
 
 type Issue = z.core.$ZodIssue;
 
 /** The first thing wrong with a value, in a clause that people understand: `"mem_mib" must be at least 64`. */
 export function describeIssue(schema: z.ZodType, value: unknown, error: z.ZodError): string {
-  const issue = error.issues[0];
+  const issue = tellingIssue(error);
   return issue === undefined ? "is not valid" : describe(schema, value, issue);
 }
 

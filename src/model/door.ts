@@ -14,9 +14,15 @@ export const DoorTarget = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("egress") }),
   /** To the repositories of the workspace's bottle. */
   z.strictObject({ kind: z.literal("git") }),
+  /** To the tools with which an agent asks the operator. */
+  z.strictObject({
+    kind: z.literal("supervise"),
+    /** Whether it may ask for another environment. */
+    can_change_environment: z.boolean(),
+  }),
 ]);
 export type DoorTarget = z.infer<typeof DoorTarget>;
-export type HostTarget = Exclude<DoorTarget, { kind: "egress" | "git" }>;
+export type HostTarget = Exclude<DoorTarget, { kind: "egress" | "git" | "supervise" }>;
 
 /** A loopback port of the sandbox that leads through the workspace's gate, and nowhere else. */
 export const Door = z.strictObject({ port, to: DoorTarget });

@@ -4,6 +4,8 @@ export const DENIAL_CODES = {
   EGRESS_DENIED: 403,
   /** It would have taken something along that must not leave. */
   DLP_BLOCKED: 403,
+  /** The run has used up what it may. */
+  BUDGET_USED_UP: 429,
   /** There is no one way to read it. */
   BAD_REQUEST: 400,
   /** The upstream, or the way there, failed. */
@@ -23,4 +25,6 @@ export interface Denial {
   /** The route that decided; null when none did. */
   readonly rule: string | null;
   readonly hint: string;
+  /** Where the operator was asked. */
+  readonly proposal_id?: string;
 }

@@ -1,3 +1,4 @@
+import type { BudgetOrder } from "./budget.ts";
 import type { EgressLog, OnMatch, RouteMatch } from "./egress.ts";
 
 /** How a model's provider tells of an error: what a gate refuses on its route is refused in that shape, because its agents give up at any other. */
@@ -57,4 +58,6 @@ export interface EgressOrder {
   readonly guarded: readonly GuardedValue[];
   /** The host's own way out. */
   readonly way_out: { readonly proxy: string | null; readonly ca: string | null };
+  /** What a run may use up; without it, all that it likes. */
+  readonly budget?: BudgetOrder | null;
 }

@@ -72,6 +72,20 @@ export const ERROR_CODES = {
   RUN_NOT_COMMITTED: row(1, 409, "Freeze it with `cloche commit IDENTITY`"),
   SKILL_NOT_FOUND: row(2, 404, "Skills are folders in ~/.claude/skills, or in $CLOCHE_SKILLS_DIR"),
   SKILL_INVALID: row(2, 400, "A skill is a folder with a SKILL.md and what belongs to it"),
+  // what an agent asks the operator for
+  PROPOSAL_NOT_FOUND: row(1, 404, [way`See ${call("listApprovals")} for those that wait`]),
+  PROPOSAL_DECIDED: row(
+    1,
+    409,
+    "An answer is given once; see `cloche approvals show PROPOSAL_ID` for the one that was given",
+  ),
+  PROPOSAL_CHANGED: row(1, 409, [
+    way`Look at it again with ${call("showApproval", { proposal_id: null })}, then decide`,
+  ]),
+  PROPOSAL_INVALID: row(2, 400, "Correct what is proposed; `docs/supervise.md` has what each kind takes"),
+  REASON_REQUIRED: row(2, 400, "Say why with --reason: it is kept, and told to the agent where it is a rejection"),
+  REMEDIATION_UNSUPPORTED: row(1, 501, "Reject it, and change the environment in the bottle"),
+  RULE_NOT_FOUND: row(1, 404, [way`See ${call("listApprovalRules")} for the rules there are`]),
   // the way home
   CHECKOUT_INVALID: row(
     1,
@@ -85,6 +99,14 @@ export const ERROR_CODES = {
   ),
   BRANCH_EXISTS: row(1, 409, "Name another branch with --branch"),
   AGENT_PROGRAM_NOT_FOUND: row(1, 404, "Install it in the environment, or name another environment in the bottle"),
+  // the audit, and what is signed
+  KEY_UNUSABLE: row(1, 500, "Look at keys/ in the cloche home"),
+  AUDIT_BROKEN: row(
+    1,
+    500,
+    "See what was changed with `cloche audit verify`; move the file away, and a new audit begins",
+  ),
+  EVIDENCE_INVALID: row(1, 422, "Ask for the file again, and for the public key of the installation that made it"),
   // paths and files
   PATH_OUTSIDE_WORKSPACE: row(2, 400, "Give a path under /workspace, relative or absolute"),
   HOST_ACCESS_REFUSED: row(

@@ -1,8 +1,11 @@
 import type { ApplyForm } from "./applied.ts";
 import type { Command, JournalEntry } from "./exec.ts";
+import type { BudgetResource } from "./budget.ts";
+import type { Egress } from "./egress.ts";
 import type { ChangeStatus } from "./files.ts";
 import type { ArtifactType } from "./names.ts";
 import type { ModelUsage } from "./model-usage.ts";
+import type { ApprovalScope, ProposalKind, ProposalStatus } from "./proposal-kinds.ts";
 import type { ServiceState } from "./service.ts";
 import type { Labels } from "./workspace.ts";
 
@@ -43,6 +46,8 @@ interface EgressFacts {
   duration_ms: number;
   /** Whether the gate put a credential in. */
   injected: boolean;
+  /** Their names: the variables, or the commands, that they come from. */
+  credentials: string[];
   findings: EgressFinding[];
   /** Tokens that a model's answer told it took; null for every other answer. */
   model_usage: ModelUsage | null;
@@ -101,17 +106,80 @@ export interface EventPayloads {
 
   "egress.request": EgressFacts & { status: number };
   "egress.denied": EgressFacts & { code: string };
+  /** Of requests that the policy's `log` leaves out: that a credential was used is always told. */
+  "credential.used": { credentials: string[]; host: string; port: number; requests: number };
+  "egress.lost": { count: number };
+  /** The policies as they are written, and the hashes of their canonical form. */
+  "policy.changed": {
+    /** The user of the host who did it, or `rule r-…`. */
+    operator: string | null;
+    /** Of the proposal that was approved; null where somebody set another policy. */
+    proposal_id: string | null;
+    before_hash: string;
+    after_hash: string;
+    before: Egress;
+    after: Egress;
+  };
   "push.accepted": { repo: string; refs: string[] };
   "push.held": { repo: string; refs: string[]; proposal_id: string };
   "push.rejected": { repo: string; refs: string[]; reason: string };
-  "proposal.created": { proposal_id: string; proposal_kind: string; justification: string; expires_at: number };
+  "proposal.created": {
+    proposal_id: string;
+    proposal_kind: ProposalKind;
+    justification: string;
+    /** What it would add to the policy. */
+    adds: string;
+    proposed: unknown;
+    command: string | null;
+    current_hash: string;
+    expires_at: number;
+  };
   "proposal.decided": {
     proposal_id: string;
-    status: "approved" | "modified" | "rejected" | "expired";
+    proposal_kind: ProposalKind;
+    status: Exclude<ProposalStatus, "pending">;
     reason: string | null;
+    /** A user of this host, or `rule r-…`; null for one that expired. */
+    decided_by: string | null;
+    scope: ApprovalScope | null;
+    adds: string;
+    /** As it was approved. */
+    proposed: unknown;
+    /** Of the part of the policy that it changed, before and after; the same where it changed nothing. */
+    hash_before: string;
+    hash_after: string;
   };
-  "run.started": { agent_name: string; bottle_names: string[]; backend: string; label: string | null };
-  "run.ended": { exit_code: number | null; kept: boolean };
+  /** An approval could not be applied: the policy is as it was, and the proposal waits on. */
+  "proposal.failed": {
+    proposal_id: string;
+    proposal_kind: ProposalKind;
+    reason: string;
+    /** Who approved it: a user of this host, or `rule r-…`. */
+    decided_by: string;
+  };
+  "rule.added": { rule_id: string; proposal_kind: ProposalKind; adds: string; reason: string; created_by: string };
+  "rule.removed": { rule_id: string; proposal_kind: ProposalKind; removed_by: string };
+  /** Four fifths of what a run may use up are gone; when all of it is, requests are held. */
+  "budget.near": { resource: BudgetResource; used: number; limit: number };
+  "run.started": {
+    agent_name: string;
+    bottle_names: string[];
+    backend: string;
+    label: string | null;
+    /** The user of the host who launched it. */
+    operator: string | null;
+    environment: string;
+    /** Of the environment's content. */
+    environment_digest: string | null;
+    /** Of what may leave it. */
+    policy_hash: string | null;
+    /** Whether it was there before. */
+    resumed: boolean;
+  };
+  "run.moved": { environment: string };
+  "run.done": { summary: string };
+  /** `has_changes`: its workspace is still there, with changes that can be brought home. */
+  "run.ended": { exit_code: number | null; kept: boolean; reason: string | null; has_changes: boolean };
 
   /**
    * Events from the first to the last of these are no longer in the log, and a watcher that asked for them did not get them. It is in
@@ -168,12 +236,21 @@ export const EVENT_KINDS = {
   "shell.closed": "A shell was closed",
   "egress.request": "A request went out through the gate",
   "egress.denied": "The gate refused a request",
+  "credential.used": "The gate put a credential into requests that are not logged",
+  "egress.lost": "A gate has dropped events, because no daemon took them",
+  "policy.changed": "What may leave a workspace was changed",
   "push.accepted": "The gate sent a push on",
   "push.held": "A push waits for the operator",
   "push.rejected": "The gate refused a push",
   "proposal.created": "Somebody asks the operator for something",
   "proposal.decided": "A proposal was answered, or its time ran out",
+  "proposal.failed": "An approval could not be applied; the proposal waits on",
+  "rule.added": "The operator wrote a rule that answers proposals",
+  "rule.removed": "Such a rule is gone",
+  "budget.near": "A run has nearly used up what its bottle gives it",
   "run.started": "An agent was launched",
+  "run.moved": "An agent goes on in another environment",
+  "run.done": "An agent says that its work is done; it may go on",
   "run.ended": "An agent has ended",
   "log.gap": "Events that a watcher asked for are no longer kept",
 } as const satisfies Record<EventKind, string>;

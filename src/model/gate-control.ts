@@ -1,16 +1,19 @@
+import type { BudgetState } from "./budget.ts";
 import type { Door } from "./door.ts";
 import type { DenialCode } from "./egress-denial.ts";
 import type { EgressOrder } from "./egress-order.ts";
 import type { GitOrder } from "./git-order.ts";
 import type { EgressFinding } from "./event.ts";
 import type { ModelUsage } from "./model-usage.ts";
+import type { ApprovalScope, ProposalKind, ProposalStatus } from "./proposal-kinds.ts";
 
 /**
  * What the daemon and the gate of a workspace say to each other, as lines of JSON on the gate's socket. The daemon gives a `GateOrder`, and says with `GateHeard` which
- * events it has. The gate gives a `GateReport`, once when the daemon comes and whenever something in it changes, and `GateEvents`. A gate outlives daemons: one of
- * another protocol is ended and started anew.
+ * events it has. The gate gives a `GateReport`, once when the daemon comes and whenever something in it changes, and `GateEvents`. It gives `GateAsks`, all that have no
+ * answer yet, when the daemon comes and whenever there is another one; the daemon gives `GateAnswers`. A gate outlives daemons: one of another protocol is ended and
+ * started anew.
  */
-export const GATE_PROTOCOL = 5;
+export const GATE_PROTOCOL = 8;
 
 /** All that a gate is to do. It takes the place of what it was told before. */
 export interface GateOrder {
@@ -60,6 +63,8 @@ interface EgressFacts {
   readonly bytes_received: number;
   readonly duration_ms: number;
   readonly injected: boolean;
+  /** Names of the credentials that were put in. */
+  readonly credentials: readonly string[];
   readonly findings: readonly EgressFinding[];
   /** Of a model's answer that told it. */
   readonly model_usage: ModelUsage | null;
@@ -71,11 +76,32 @@ export type EgressEvent =
 
 /** What became of a push. */
 export type PushEvent =
+  | { readonly kind: "push.held"; readonly repo: string; readonly refs: string[]; readonly proposal_id: string }
   | { readonly kind: "push.accepted"; readonly repo: string; readonly refs: string[] }
   | { readonly kind: "push.rejected"; readonly repo: string; readonly refs: string[]; readonly reason: string };
 
-/** `is_logged`: the policy asks for it to be told. What is not is only counted. */
-export type GateEvent = (EgressEvent & { readonly is_logged: boolean }) | PushEvent;
+/** What an agent says at the supervise door and wants no answer to. */
+export interface AgentEvent {
+  readonly kind: "run.done";
+  readonly summary: string;
+}
+
+/** Requests of one moment into which credentials were put, and of which nothing else is told. */
+export interface CredentialEvent {
+  readonly kind: "credential.used";
+  readonly credentials: string[];
+  readonly host: string;
+  readonly port: number;
+  readonly requests: number;
+}
+
+/** `is_logged`: the policy asks for it to be told. What is not is only counted, and told where a credential was used. */
+export type GateEvent =
+  | (EgressEvent & { readonly is_logged: boolean })
+  | CredentialEvent
+  | PushEvent
+  | AgentEvent
+  | (BudgetState & { readonly kind: "budget.near" });
 
 export interface GateEvents {
   readonly events: readonly GateEvent[];
@@ -87,4 +113,52 @@ export interface GateEvents {
 
 export interface GateHeard {
   readonly heard: number;
+}
+
+/** The daemon is about to end the gate, and wants to hear first what it has not told. */
+export interface GateFinish {
+  readonly finish: true;
+}
+
+/** All is told, and heard. */
+export interface GateFinished {
+  readonly finished: true;
+}
+
+/** Something that is to be decided, as the gate has it: raised by a tool of the supervise door, or by the gate itself. */
+export interface GateAsk {
+  /** The id of the proposal, unless the daemon knows the same one under another id. */
+  readonly ask_id: string;
+  readonly kind: ProposalKind;
+  readonly justification: string;
+  /** As `PROPOSED` has it for that kind. The daemon checks it. */
+  readonly proposed: unknown;
+  /** What caused it; null where nobody knows. */
+  readonly command: string | null;
+  /** Unix seconds, by the host's clock. */
+  readonly created_at: number;
+}
+
+/** Those that have no answer yet, each until it has. The daemon may know some of them. */
+export interface GateAsks {
+  readonly asks: readonly GateAsk[];
+}
+
+/** What became of one. `pending`: it is in the daemon's store. */
+export interface GateAnswer {
+  readonly ask_id: string;
+  /** Mostly the same. */
+  readonly proposal_id: string;
+  readonly status: ProposalStatus;
+  /** In the operator's words; of a `pending` one, why an approval could not be applied. */
+  readonly reason: string | null;
+  /** As it was approved, where the operator changed it; else null. */
+  readonly proposed: unknown;
+  readonly scope: ApprovalScope | null;
+  /** Unix seconds: until then what was held, and could not wait, passes. Null where nothing is held. */
+  readonly valid_until: number | null;
+}
+
+export interface GateAnswers {
+  readonly answers: readonly GateAnswer[];
 }

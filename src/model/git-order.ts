@@ -26,12 +26,21 @@ export type UpstreamWay =
       readonly fingerprint: string | null;
     };
 
+/** A repository as a tool asks for it that knows nothing of the git door. */
+export interface WebPlace {
+  /** In lower case. */
+  readonly host: string;
+  readonly ports: readonly number[];
+  /** Without a slash before it and without `.git`. */
+  readonly path: string;
+}
+
 export interface GateRepo {
   readonly name: string;
   /** `HOST:PORT`, or `file`: for what is told. */
   readonly shown: string;
-  /** Of the upstream, in lower case; null for a file. */
-  readonly host: string | null;
+  /** Where the web has it; null for a file. */
+  readonly web: WebPlace | null;
   readonly way: UpstreamWay;
   readonly rules: PushRules;
   /** Fingerprints of findings that may pass. */

@@ -38,6 +38,8 @@ export interface BackendCapabilityNames {
   machine_files: boolean;
   /** No command changes the environment's own files, not even for its own sandbox. */
   guarded_system: boolean;
+  /** The environment of a run can be changed while it is at work. */
+  remediation: boolean;
   /** Has gates, so that network policy `egress` can be had. */
   egress: boolean;
 }

@@ -52,6 +52,7 @@ const POSITIONS: Readonly<Record<string, string>> = {
   shell_id: "SHELL",
   service_name: "NAME",
   snapshot_name: "NAME",
+  proposal_id: "ID",
   path: "PATH",
   source_path: "HOST_PATH",
 };

@@ -1,5 +1,7 @@
 import type { z } from "zod";
 import type { Operation, TypeIn } from "./operation.ts";
+import { approvalOperations } from "./operations/approval-operations.ts";
+import { auditOperations } from "./operations/audit-operations.ts";
 import { bottleOperations } from "./operations/bottle-operations.ts";
 import { commandOperations } from "./operations/command-operations.ts";
 import { egressOperations } from "./operations/egress-operations.ts";
@@ -27,6 +29,8 @@ export const OPERATIONS = {
   ...eventOperations,
   ...bottleOperations,
   ...runOperations,
+  ...approvalOperations,
+  ...auditOperations,
   ...hostOperations,
 } as const;
 

@@ -91,6 +91,8 @@ export interface Provider {
   readonly error_shape: ProviderShape | null;
   /** Of its variables, those that a preflight lists; none unless said. */
   readonly shown_env?: readonly string[];
+  /** Whether a line that is typed at its terminal while it waits, with Enter, is a message to it. Then it is told there what the operator decided while nobody asked. */
+  readonly takes_lines?: boolean;
   /** What is wrong with what a bottle says, as a clause; undefined when nothing is. */
   check(choice: ProviderChoice): string | undefined;
   /** What is wrong with the value of a credential, as a clause that does not repeat it; asked at launch. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { IDENTITY, WORKSPACE_ID } from "./names.ts";
+import { MAX_REASON, PROPOSAL_ID } from "./proposal-kinds.ts";
 
 /** What `metadata.json` looks like now. One that is newer was written by a newer cloche. */
 export const RUN_VERSION = 1;
@@ -12,6 +13,15 @@ export const AgentSession = z.union([
 export type AgentSession = z.infer<typeof AgentSession>;
 
 const line = z.string().max(256);
+
+/** A change of a run's environment that the operator approved, and by which answer. */
+const RunChange = z.object({
+  packages: z.array(z.string()),
+  steps: z.array(z.string()),
+  proposal_id: z.string().regex(PROPOSAL_ID).nullable().default(null),
+  reason: z.string().max(MAX_REASON).nullable().default(null),
+});
+export type RunChange = z.infer<typeof RunChange>;
 
 /** `state/IDENTITY/metadata.json`: what it takes to find a run again, to tell of it and to take it up. No value of a variable is ever in it. */
 export const RunMetadata = z.object({
@@ -38,6 +48,15 @@ export const RunMetadata = z.object({
   ended_at: z.number().nullable(),
   /** When its files and its home were frozen for later starts; such a run is kept, however it ends. */
   committed_at: z.number().nullable().default(null),
+  /** When somebody asked it to end: such a run is kept, since many programs call that a good end. */
+  stopped_at: z.number().nullable().default(null),
+  /** What its environment was given while it ran, in that order: it is made again from these when the cache was emptied. */
+  changes: z.array(RunChange).default([]),
+  /** While it is being moved to another environment: what it is to have there. `whole` is that environment with the agent's program. */
+  moving: z
+    .object({ environment: z.string().min(1).max(256), whole: z.string().min(1).max(512), changes: z.array(RunChange) })
+    .nullable()
+    .default(null),
   /** Null while it runs, and where nobody knows: its sandbox ended under it. */
   exit_code: z.number().int().nullable(),
 });

@@ -16,6 +16,7 @@ import { SECRET_SCENARIOS } from "./scenarios/secrets.ts";
 import { SERVICE_SCENARIOS } from "./scenarios/services.ts";
 import { SHELL_SCENARIOS } from "./scenarios/shells.ts";
 import { SNAPSHOT_SCENARIOS } from "./scenarios/snapshots.ts";
+import { SUPERVISE_SCENARIOS } from "./scenarios/supervise.ts";
 
 /** Everything that has to be the same on every backend. */
 export const PARITY_SCENARIOS: readonly Scenario[] = [
@@ -29,6 +30,7 @@ export const PARITY_SCENARIOS: readonly Scenario[] = [
   ...EGRESS_SCENARIOS,
   ...GIT_GATE_SCENARIOS,
   ...RUN_SCENARIOS,
+  ...SUPERVISE_SCENARIOS,
   ...SHELL_SCENARIOS,
   ...SECRET_SCENARIOS,
   ...LIMIT_SCENARIOS,

@@ -17,7 +17,7 @@ export function parseHunks(lines: PatchLines, path: ByteText, crlf: boolean): Pa
   do {
     const { hunk, crlfLines } = parseHunk(lines, path, crlf);
     hunks.push(hunk);
-    crlfHunks.push({ ...hunk, lines: crlfLines });
+    if (crlf) crlfHunks.push({ ...hunk, lines: crlfLines });
   } while (lines.peek().startsWith("@@"));
   return { hunks, crlfHunks: crlf ? crlfHunks : undefined };
 }
@@ -74,6 +74,7 @@ function goesOn(lines: PatchLines): boolean {
 
 class HunkBody {
   readonly lines: HunkLine[] = [];
+  /** Empty when the patch's own lines do not end with CRLF. */
   readonly crlfLines: HunkLine[] = [];
   readonly #crlf: boolean;
 
@@ -85,7 +86,7 @@ class HunkBody {
     const text = raw === "\r" ? raw : raw.slice(1);
     const stripped = this.#crlf && text.endsWith("\r") ? text.slice(0, -1) : text;
     this.lines.push({ mark, text: `${stripped}\n` });
-    this.crlfLines.push({ mark, text: `${text}\n` });
+    if (this.#crlf) this.crlfLines.push({ mark, text: `${text}\n` });
   }
 
   /** Of the last line; false when there is none, or it has none already. */
@@ -95,7 +96,7 @@ class HunkBody {
     const bare = { mark: last.mark, text: last.text.slice(0, -1) };
     this.lines.push(bare);
     // the carriage return was of the patch: the line of the file ends here
-    this.crlfLines[this.crlfLines.length - 1] = bare;
+    if (this.#crlf) this.crlfLines[this.crlfLines.length - 1] = bare;
     return true;
   }
 

@@ -29,6 +29,7 @@ export const claude: Provider = {
   name: "claude",
   summary: "Claude Code",
   skills_folder: ".claude/skills",
+  takes_lines: true,
   error_shape: "anthropic",
   check: (choice) => checkSettings(choice, { auth: Object.keys(KINDS), model: "text", args: "texts" }),
   checkToken(choice, value) {
@@ -64,7 +65,9 @@ export const claude: Provider = {
   credentials: (choice) =>
     choice.auth_token === null ? [] : [{ token_ref: choice.auth_token, variable: KINDS[kindOf(choice)].variable }],
   routes: (choice) => [apiRoute(choice)],
-  env: () => ({
+  env: (task) => ({
+    // Else it shows a server's tools to a model that has searched for them, and who is stuck does not search.
+    ...(task.supervise_url !== null && { ENABLE_TOOL_SEARCH: "false" }),
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: "1",
     DISABLE_AUTOUPDATER: "1",

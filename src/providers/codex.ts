@@ -20,6 +20,7 @@ export const codex: Provider = {
   name: "codex",
   summary: "Codex, with an API key",
   skills_folder: ".cloche/skills",
+  takes_lines: true,
   error_shape: "openai",
   check: (choice) => checkSettings(choice, { model: "text", args: "texts" }),
   checkToken: (_, value) =>

@@ -21,7 +21,7 @@ export const command: Provider = {
   }),
   credentials: () => [],
   routes: () => [],
-  env: () => ({}),
+  env: (task) => (task.supervise_url === null ? {} : { MCP_SUPERVISE_URL: task.supervise_url }),
   files: () => [],
   argv: (task) => textsSetting(task.choice, "argv").flatMap((word) => filled(word, task)),
 };

@@ -2,6 +2,7 @@ import type { ProgramPackage, Provider } from "../model/provider.ts";
 import { jsonFile, textFile } from "./provided-file.ts";
 import { checkSettings, textSetting, textsSetting } from "./settings.ts";
 
+/** What these facts were seen with, and what is installed where a sandbox does not have the host's own. */
 const PACKAGE: ProgramPackage = {
   name: "@google/gemini-cli",
   version: "0.61.0",
@@ -10,11 +11,12 @@ const PACKAGE: ProgramPackage = {
 };
 const NODE = "24.21.0";
 
-/** Gemini CLI with an API key. By its documentation. */
+/** Gemini CLI with an API key. */
 export const gemini: Provider = {
   name: "gemini",
   summary: "Gemini CLI, with an API key",
   skills_folder: ".cloche/skills",
+  takes_lines: true,
   error_shape: "google",
   check: (choice) => checkSettings(choice, { model: "text", args: "texts" }),
   program: () => ({
@@ -46,7 +48,13 @@ export const gemini: Provider = {
       ...(ref !== null && { auth: { scheme: "ApiKey", token_ref: ref, header: "x-goog-api-key" } }),
     },
   ],
-  env: () => ({ GEMINI_CLI_TRUST_WORKSPACE: "true" }),
+  env: ({ home }) => ({
+    GEMINI_CLI_TRUST_WORKSPACE: "true",
+    // It hides the user's configuration from git in its shell, but for what comes in variables: who commits, and where the gate is.
+    GIT_CONFIG_COUNT: "1",
+    GIT_CONFIG_KEY_0: "include.path",
+    GIT_CONFIG_VALUE_0: `${home}/.gitconfig`,
+  }),
   files: (task) => [
     jsonFile(`${task.home}/.gemini/settings.json`, {
       privacy: { usageStatisticsEnabled: false },
@@ -61,7 +69,7 @@ export const gemini: Provider = {
     return [
       "gemini",
       "--yolo",
-      ...(task.session.resume ? ["--resume", "latest"] : []),
+      ...(task.session.resume ? ["--resume", task.session.id] : ["--session-id", task.session.id]),
       ...(model === undefined ? [] : ["--model", model]),
       ...textsSetting(task.choice, "args"),
       // With an equals sign, so that a task may begin with a dash.

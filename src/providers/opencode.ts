@@ -33,13 +33,15 @@ function vendorOf(choice: ProviderChoice): Vendor | undefined {
   return Object.hasOwn(VENDORS, name) ? VENDORS[name] : undefined;
 }
 
+/** What these facts were seen with, and what is installed where a sandbox does not have the host's own. */
 const VERSION = "1.18.18";
 
-/** opencode with a vendor's API key. By its documentation. */
+/** opencode with a vendor's API key. */
 export const opencode: Provider = {
   name: "opencode",
   summary: "opencode, with an API key of a vendor",
   skills_folder: ".cloche/skills",
+  takes_lines: true,
   // One program for several vendors: a plain refusal is understood by all of its clients.
   error_shape: null,
   check(choice) {
@@ -89,9 +91,15 @@ export const opencode: Provider = {
       share: "disabled",
       permission: { edit: "allow", bash: "allow", webfetch: "allow" },
       ...(task.supervise_url !== null && {
-        mcp: { supervise: { type: "remote", url: task.supervise_url, enabled: true } },
+        // A call may wait for the operator, longer than it would bear.
+        mcp: { supervise: { type: "remote", url: task.supervise_url, enabled: true, timeout: 60_000 } },
       }),
     }),
+    // It installs a package for plugins beside its configuration, from the registry, unless it finds that there.
+    jsonFile(`${task.home}/.config/opencode/package-lock.json`, {
+      packages: { "": { dependencies: { "@opencode-ai/plugin": VERSION } } },
+    }),
+    textFile(`${task.home}/.config/opencode/node_modules/.keep`, ""),
     ...(task.prompt_file === null ? [] : [textFile(`${task.home}/.config/opencode/AGENTS.md`, task.instructions)]),
   ],
   argv: (task) => [

@@ -85,6 +85,20 @@ describe("claude", () => {
   });
 });
 
+describe("every provider", () => {
+  it("knows the door of supervise where there is one", () => {
+    const url = "http://127.0.0.1:9100/mcp";
+    for (const provider of BUILT_IN_PROVIDERS.values()) {
+      const told = (supervise_url: string | null) => {
+        const one = task({ supervise_url });
+        return JSON.stringify([provider.argv(one), provider.env(one), provider.files(one)]);
+      };
+      expect(told(url), provider.name).toContain("9100/mcp");
+      expect(told(null), provider.name).not.toMatch(/9100|supervise/);
+    }
+  });
+});
+
 describe("codex", () => {
   it("goes without questions and without other hosts, and takes up its last session", () => {
     const headless = codex.argv(task({ headless: true, prompt: "fix it" }));
@@ -131,7 +145,14 @@ describe("opencode and gemini", () => {
     expect(opencode.check(choice({ model: "local/x" }))).toContain("anthropic, openai, google");
     expect(opencode.check(choice())).toContain("VENDOR/MODEL");
     expect(gemini.routes(choice())[0]).toMatchObject({ auth: { scheme: "ApiKey", header: "x-goog-api-key" } });
-    expect(gemini.argv(task({ headless: true, prompt: "-p" }))).toEqual(["gemini", "--yolo", "--prompt=-p"]);
+    expect(gemini.argv(task({ headless: true, prompt: "-p" }))).toEqual([
+      "gemini",
+      "--yolo",
+      "--session-id",
+      ID,
+      "--prompt=-p",
+    ]);
+    expect(gemini.argv(task({ session: { id: ID, resume: true } }))).toEqual(["gemini", "--yolo", "--resume", ID]);
     expect(textOf(gemini.files(task()), "settings.json")).toContain('"usageStatisticsEnabled": false');
   });
 });

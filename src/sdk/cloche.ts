@@ -1,10 +1,7 @@
 import { resolve } from "node:path";
-import { daemonSocket, placesFrom, type Places } from "../base/paths.ts";
+import { placesFrom, type Places } from "../base/paths.ts";
 import type { EgressInput } from "../model/egress.ts";
 import type { EgressCheck, EgressLearned, EgressSet } from "../model/egress-seen.ts";
-import type { Applied } from "../model/applied.ts";
-import type { AgentDetail, AgentList, ManifestStarted, PlannedRun } from "../model/bottle-plan.ts";
-import type { Environment, EnvironmentDetail, EnvironmentList, EnvironmentsPruned } from "../model/environment.ts";
 import type { CommandSignalled, CommandStarted, ExecEvent, ExecResult, Journal } from "../model/exec.ts";
 import type {
   Diff,
@@ -16,10 +13,7 @@ import type {
   PatchApplied,
   SyncPushed,
 } from "../model/files.ts";
-import type { DaemonStatus, Health, McpToken } from "../model/health.ts";
 import type { CallName, OperationInput, OperationResult } from "../model/operations.ts";
-import type { Prepared } from "../model/prepared.ts";
-import type { CleanedUp, Run, RunEnd, RunList } from "../model/run.ts";
 import type { Service, ServiceList, ServiceLogs } from "../model/service.ts";
 import type { Shell, ShellClosed, ShellList, ShellOutput, ShellSignalled, ShellWritten } from "../model/shell.ts";
 import type { SnapshotDeleted, SnapshotList, SnapshotMade, WorkspaceReset } from "../model/snapshot.ts";
@@ -28,55 +22,31 @@ import type { DeletedWorkspace, Workspace, WorkspaceList } from "../model/worksp
 import { ask } from "./ask.ts";
 import { openCommandStream } from "./command-stream.ts";
 import { DaemonConnection } from "./connection.ts";
-import { watchEvents } from "./event-watch.ts";
 import { toExecEvents } from "./exec-events.ts";
-import {
-  manifestHere,
-  onThisHost,
-  policyFrom,
-  policyInput,
-  resolveEnvironment,
-  resolveHostPath,
-  runHere,
-} from "./on-this-host.ts";
+import { onThisHost, policyFrom, policyInput, resolveHostPath } from "./on-this-host.ts";
 import type {
-  ApplyRunOptions,
-  AttachRunOptions,
   AttachShellOptions,
   CallOptions,
   CheckEgressOptions,
-  CleanUpOptions,
   ClocheOptions,
   CommandStream,
   CreateOptions,
   DiffOptions,
   DiskExportOptions,
-  EventWatch,
   ExecOptions,
   ExportOptions,
   ForkOptions,
-  InitManifestOptions,
   ListFilesOptions,
-  ListRunsOptions,
   LongCallOptions,
-  ManifestOptions,
-  McpTokenOptions,
   OpenCommandOptions,
   OpenRunOptions,
   OpenShellOptions,
   PatchOptions,
-  PlanRunOptions,
-  PlanResumeOptions,
-  PrepareOptions,
-  PruneOptions,
-  PullOptions,
   SnapshotOptions,
   ReadFileOptions,
   ReadShellOptions,
   ResetOptions,
   ResizeShellOptions,
-  ResumeRunOptions,
-  RunAttachment,
   RunOptions,
   RunResult,
   RunStream,
@@ -85,34 +55,35 @@ import type {
   ShellStream,
   SignalCommandOptions,
   SignalShellOptions,
-  StartRunOptions,
   StartServiceOptions,
   StreamOptions,
   SyncOptions,
   UpdateOptions,
-  WatchOptions,
   WriteFileOptions,
   WriteShellOptions,
 } from "./options.ts";
 import { openRunStream, runToEnd } from "./run-workspace.ts";
 import { openShellStream } from "./shell-stream.ts";
 import type { WorkspaceHandle } from "./workspace-handle.ts";
+import type { ProcessEnvironment } from "./installation-calls.ts";
+import { RunCalls } from "./run-calls.ts";
 
 /**
  * The client of one installation. It starts the daemon when it needs one. Methods answer the objects of the wire; what fails throws a
  * `ClocheError` with `code` and `hint`. Host paths are relative to the current folder of this process.
  */
-export class Cloche implements AsyncDisposable {
-  readonly home: string;
+export class Cloche extends RunCalls {
   readonly #connection: DaemonConnection;
-  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #env: ProcessEnvironment;
 
   constructor(options: ClocheOptions = {}) {
-    this.#env = options.env ?? process.env;
-    const found = placesFrom(this.#env, options.home);
+    const env = options.env ?? process.env;
+    const found = placesFrom(env, options.home);
     const places: Places = options.cache === undefined ? found : { ...found, cache: resolve(options.cache) };
-    this.home = places.home;
-    this.#connection = new DaemonConnection({ places, env: this.#env, program: options.daemonProgram });
+    const connection = new DaemonConnection({ places, env, program: options.daemonProgram });
+    super({ home: places.home, connection, env });
+    this.#connection = connection;
+    this.#env = env;
   }
 
   /** Creates a workspace and gives its handle, whose disposal deletes it. */
@@ -360,150 +331,6 @@ export class Cloche implements AsyncDisposable {
     return await openRunStream(this, options);
   }
 
-  /** The agents and bottles there are, also those that are broken. */
-  async listAgents(options: ManifestOptions = {}): Promise<AgentList> {
-    return await this.#connection.call("listAgents", manifestHere(options), { signal: options.signal });
-  }
-
-  /** All that an agent would have, with the source of each field. */
-  async inspectAgent(agent: string, options: PlanRunOptions = {}): Promise<AgentDetail> {
-    const { signal, ...rest } = options;
-    return await this.#connection.call("inspectAgent", runHere(agent, rest, this.#env), { signal });
-  }
-
-  /** What starting an agent would do. Makes nothing, and needs no credential. */
-  async planRun(agent: string, options: PlanRunOptions = {}): Promise<PlannedRun> {
-    const { signal, ...rest } = options;
-    return await this.#connection.call("planRun", runHere(agent, rest, this.#env), { signal });
-  }
-
-  /** Writes a first bottle and a first agent, and never over what is there. */
-  async initManifest(options: InitManifestOptions = {}): Promise<ManifestStarted> {
-    return await this.#ask("initManifest", {}, options);
-  }
-
-  /** Plans, makes and provisions all that an agent needs, and starts it. It goes on without a client. */
-  async startRun(agent: string, options: StartRunOptions = {}): Promise<Run> {
-    const { signal, onProgress, ...asked } = options;
-    const { startRunInput } = await import("./runs.ts");
-    return await this.#connection.call("startRun", startRunInput(agent, asked, this.#env), { signal, onProgress });
-  }
-
-  /** What resuming a run would do, and what it needs for it. Makes nothing. */
-  async planResume(identity: string, options: PlanResumeOptions = {}): Promise<PlannedRun> {
-    const { resumeHere } = await import("./runs.ts");
-    return await this.#connection.call("planResume", { identity, ...resumeHere(options, this.#env) }, options);
-  }
-
-  /** Starts the agent of a run that was kept again, in its workspace and on its backend. */
-  async resumeRun(identity: string, options: ResumeRunOptions = {}): Promise<Run> {
-    const { signal, onProgress } = options;
-    const { resumeRunInput } = await import("./runs.ts");
-    return await this.#connection.call("resumeRun", resumeRunInput(identity, options, this.#env), {
-      signal,
-      onProgress,
-    });
-  }
-
-  /** What the agent prints, and what is typed where it has a terminal. */
-  async attachRun(identity: string, options: AttachRunOptions = {}): Promise<RunAttachment> {
-    const { signal, ...input } = options;
-    const { openAttachment } = await import("./attached-run.ts");
-    return openAttachment(this.#connection, { ...input, identity }, signal);
-  }
-
-  /** Ends the agent of a run; the run is kept. */
-  async stopRun(identity: string, options: CallOptions = {}): Promise<RunEnd> {
-    return await this.#ask("stopRun", { identity }, options);
-  }
-
-  /** Freezes the workspace and the home of a run, for starts with `from`. Its agent goes on. */
-  async commitRun(identity: string, options: LongCallOptions = {}): Promise<Run> {
-    return await this.#ask("commitRun", { identity }, options);
-  }
-
-  /** Brings what changed in the workspace of a run, or in any other, into a checkout of this host. */
-  async applyRun(identity: string, options: ApplyRunOptions = {}): Promise<Applied> {
-    const { applyHere } = await import("./runs.ts");
-    const { signal, onProgress } = options;
-    return await this.#connection.call("applyRun", applyHere(identity, options), { signal, onProgress });
-  }
-
-  async listRuns(options: ListRunsOptions = {}): Promise<RunList> {
-    return await this.#ask("listRuns", {}, options);
-  }
-
-  /** Removes what runs have left, on every backend. */
-  async cleanUp(options: CleanUpOptions = {}): Promise<CleanedUp> {
-    return await this.#ask("cleanUp", {}, options);
-  }
-
-  /** What happens in this home, as it happens; with `since`, what has happened before it. */
-  watch(options: WatchOptions = {}): EventWatch {
-    const { signal, ...input } = options;
-    return watchEvents(this.#connection, input, signal);
-  }
-
-  async listEnvironments(options: CallOptions = {}): Promise<EnvironmentList> {
-    return await this.#connection.call("listEnvironments", {}, options);
-  }
-
-  async pullEnvironment(environment: string, options: PullOptions = {}): Promise<Environment> {
-    return await this.#ask("pullEnvironment", { environment: resolveEnvironment(environment) }, options);
-  }
-
-  async inspectEnvironment(environment: string, options: CallOptions = {}): Promise<EnvironmentDetail> {
-    return await this.#ask("inspectEnvironment", { environment: resolveEnvironment(environment) }, options);
-  }
-
-  /** Removes what no workspace uses; of the named environments alone where some are named. */
-  async pruneEnvironments(options: PruneOptions = {}): Promise<EnvironmentsPruned> {
-    const { environments, ...rest } = options;
-    return await this.#ask(
-      "pruneEnvironments",
-      { environments: environments?.map((name) => resolveEnvironment(name)) },
-      rest,
-    );
-  }
-
-  /** Makes ready what workspaces of an environment need on a backend, and proves it: create, exec, reset, delete. */
-  async prepare(options: PrepareOptions = {}): Promise<Prepared> {
-    const { signal, onProgress, ...input } = options;
-    const { backend, environment, oci_runtime } = onThisHost(input, this.#env);
-    return await this.#connection.call("prepare", { backend, environment, oci_runtime }, { signal, onProgress });
-  }
-
-  async doctor(options: LongCallOptions = {}): Promise<Health> {
-    const { backend, oci_runtime } = onThisHost({}, this.#env);
-    return await this.#connection.call("doctor", { backend, oci_runtime, search_path: this.#env["PATH"] }, options);
-  }
-
-  /** Never starts a daemon. */
-  async daemonStatus(options: CallOptions = {}): Promise<DaemonStatus> {
-    const status = await this.#connection.callRunning("daemonStatus", {}, options);
-    return status ?? { running: false, socket: daemonSocket(this.home), ...NOT_RUNNING };
-  }
-
-  /** The address of MCP over HTTP with a token that outlives daemons, made when there is none; `rotate` makes another, `revoke` ends it and who uses it. */
-  async mcpToken(options: McpTokenOptions = {}): Promise<McpToken> {
-    const { signal, ...input } = options;
-    return await this.#connection.call("mcpToken", input, { signal });
-  }
-
-  /** Ends the daemon; sandboxes go on. When it returns, another one can start. */
-  async stopDaemon(options: CallOptions = {}): Promise<{ stopped: boolean }> {
-    return (await this.#connection.callRunning("stopDaemon", {}, options)) ?? { stopped: false };
-  }
-
-  /** Closes the connections to the daemon. Commands that this client still streams are ended. */
-  async close(): Promise<void> {
-    await this.#connection.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
   async #handle(info: Workspace, isOwn: boolean): Promise<WorkspaceHandle> {
     // On demand: the command line starts sooner without.
     const { WorkspaceHandle } = await import("./workspace-handle.ts");
@@ -519,12 +346,3 @@ export class Cloche implements AsyncDisposable {
     return await ask(this.#connection, operation, given, options);
   }
 }
-
-const NOT_RUNNING = {
-  pid: null,
-  version: null,
-  mcp_url: null,
-  mcp_token: null,
-  started_at: null,
-  workspace_count: null,
-} as const;

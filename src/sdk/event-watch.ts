@@ -6,18 +6,20 @@ import { cancelled, type DaemonConnection } from "./connection.ts";
 import { deferred } from "./deferred.ts";
 import { followStream } from "./follow-stream.ts";
 import { Handoff } from "./handoff.ts";
-import type { EventWatch } from "./options.ts";
+import type { EventWatch, WatchOptions } from "./options.ts";
 
 /** Daemons in a row that end as soon as they are asked, and have told nothing. */
 const MAX_SHORT_DAEMONS = 3;
 const SHORT_MS = 1000;
 
+type Heard = Pick<WatchOptions, "signal" | "onConnection">;
+
 export function watchEvents(
   connection: DaemonConnection,
   input: OperationInput<"watchEvents">,
-  signal: AbortSignal | undefined,
+  options: Heard,
 ): EventWatch {
-  return new LiveWatch(connection, input, signal);
+  return new LiveWatch(connection, input, options);
 }
 
 /** When a daemon ends it goes on with the next one, after the last event that came: each event comes once. */
@@ -29,12 +31,14 @@ class LiveWatch implements EventWatch {
   readonly #pages = new Handoff<readonly ClocheEvent[]>();
   readonly #ready = deferred<number>();
   readonly #over: Promise<void>;
+  readonly #onConnection: (isConnected: boolean) => void;
   #input: OperationInput<"watchEvents">;
   #taken = false;
 
-  constructor(connection: DaemonConnection, input: OperationInput<"watchEvents">, signal: AbortSignal | undefined) {
+  constructor(connection: DaemonConnection, input: OperationInput<"watchEvents">, { signal, onConnection }: Heard) {
     this.#connection = connection;
     this.#input = input;
+    this.#onConnection = onConnection ?? (() => undefined);
     this.#signal = signal === undefined ? this.#own.signal : AbortSignal.any([signal, this.#own.signal]);
     this.ready = this.#ready.promise;
     // It may be looked at late or never.
@@ -74,6 +78,7 @@ class LiveWatch implements EventWatch {
   async #run(): Promise<void> {
     for (let short = 0; short < MAX_SHORT_DAEMONS; short++) {
       const opened = await this.#connection.openStream("watchEvents", this.#input, { signal: this.#signal });
+      this.#onConnection(true);
       const since = performance.now();
       const result = await followStream(opened, {
         event: async ({ events, through }) => {
@@ -87,6 +92,7 @@ class LiveWatch implements EventWatch {
       });
       if (result?.because === "end") return;
       if (this.#signal.aborted) throw cancelled(this.#signal);
+      this.#onConnection(false);
       // The daemon was stopped on purpose, so a watcher does not start the next one.
       if (result !== undefined) await this.#connection.untilListening(this.#signal);
       if (performance.now() - since > SHORT_MS) short = -1;

@@ -36,6 +36,9 @@ type OptionsOf<Name extends OperationName, Positional extends string = never> = 
 
 export type CreateOptions = OperationInput<"createWorkspace"> & LongCallOptions;
 export type CheckEgressOptions = Omit<OperationInput<"checkEgress">, "url"> & CallOptions;
+export type ShowAuditOptions = OperationInput<"showAudit"> & CallOptions;
+export type ExportAuditOptions = OperationInput<"exportAudit"> & CallOptions;
+export type EvidenceOptions = OptionsOf<"makeEvidence", "identity"> & LongCallOptions;
 export type SetEgressOptions = OptionsOf<"setEgress", "egress">;
 export type PrepareOptions = OperationInput<"prepare"> & LongCallOptions;
 export type PullOptions = Omit<OperationInput<"pullEnvironment">, "environment"> & LongCallOptions;
@@ -170,6 +173,10 @@ export type ResumeRunOptions = PlanResumeOptions & LaunchOptions;
 export type AttachRunOptions = Omit<OperationInput<"attachRun">, "identity"> & CallOptions;
 export type ApplyRunOptions = Omit<OperationInput<"applyRun">, "identity"> & LongCallOptions;
 export type ListRunsOptions = OperationInput<"listRuns"> & CallOptions;
+export type ListApprovalsOptions = OperationInput<"listApprovals"> & CallOptions;
+export type ShowApprovalOptions = Omit<OperationInput<"showApproval">, "proposal_id"> & CallOptions;
+export type ApproveOptions = Omit<OperationInput<"approveProposal">, "proposal_id"> & LongCallOptions;
+export type ApprovalRuleOptions = Omit<OperationInput<"addApprovalRule">, "kind" | "proposed"> & CallOptions;
 export type CleanUpOptions = OperationInput<"cleanUp"> & LongCallOptions;
 
 export type RunSignal = OperationInput<"signalRun">["signal"];
@@ -192,7 +199,11 @@ export interface RunAttachment extends AsyncDisposable {
 }
 
 /** With `follow: false` the events end with those that there are now. */
-export type WatchOptions = OperationInput<"watchEvents"> & CallOptions;
+export type WatchOptions = OperationInput<"watchEvents"> &
+  CallOptions & {
+    /** Hears when the daemon that is watched is gone, and when the next one is there. Nothing is missed in between. */
+    onConnection?: ((isConnected: boolean) => void) | undefined;
+  };
 
 /**
  * Events as they happen, each once and in order. When the daemon ends, this goes on with the next one. A reader that is slow holds nothing up, and

@@ -47,7 +47,7 @@ export function resumeHere(
 
 export function applyHere(
   identity: string,
-  { project_path: project, output_path: output, as, path, branch, message, dry_run }: ApplyRunOptions,
+  { project_path: project, output_path: output, as, path, branch, message, dry_run, plan_digest }: ApplyRunOptions,
 ): OperationInput<"applyRun"> {
   return {
     identity,
@@ -55,6 +55,7 @@ export function applyHere(
     path,
     branch,
     message,
+    plan_digest,
     dry_run,
     project_path: project && resolveHostPath(project),
     output_path: output && resolveHostPath(output),

@@ -3,11 +3,13 @@ import { closeSync, existsSync, type FSWatcher, openSync, watch } from "node:fs"
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
+import { ownProgram } from "../base/own-program.ts";
 import { daemonLog, daemonSocket, type Places } from "../base/paths.ts";
 import { makePrivateFolder } from "../base/private-folder.ts";
 import { openSocketAddress } from "../base/unix-path.ts";
 import { failure, type ErrorDocument } from "../model/error-codes.ts";
 import { toClocheError } from "./answer.ts";
+import { daemonEnvironment } from "./daemon-environment.ts";
 import { deferred } from "./deferred.ts";
 
 export interface DaemonStart {
@@ -118,15 +120,25 @@ function spawnDetached({ places: { home, cache }, env }: DaemonStart, program: s
     throw homeFailure(home, error);
   }
   try {
-    return spawn(process.execPath, [program, "--home", home, "--cache", cache], {
+    const [starter = "", ...words] = withoutCore([process.execPath, program, "--home", home, "--cache", cache]);
+    return spawn(starter, words, {
       detached: true,
       stdio: ["ignore", "pipe", log],
       // Another folder would keep its file system from being unmounted.
       cwd: "/",
-      env: { ...env },
+      env: daemonEnvironment(env),
     });
   } finally {
     closeSync(log);
+  }
+}
+
+/** A daemon of a damaged package can still say what is wrong with it. It starts no gate, so it gets no token. */
+function withoutCore(words: readonly string[]): readonly string[] {
+  try {
+    return [ownProgram(), "without-core", ...words];
+  } catch {
+    return words;
   }
 }
 

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { errnoOf } from "../base/errors.ts";
+import { pointsBack } from "../git/points-back.ts";
 import { failure } from "../model/error-codes.ts";
 import { borrowsObjects } from "./borrowed-objects.ts";
 import { joined, parentOf, shown, toBytePath, toFs, type BytePath } from "./byte-path.ts";
@@ -60,27 +61,9 @@ function linkedRepository(folder: BytePath, dotGit: BytePath): GitRepository | u
   const commonDir = common === undefined ? gitDir : real(absolute(gitDir, common));
   if (commonDir === undefined) return undefined;
   checkOrdinary(commonDir);
+  // SECURITY: the history of a repository that does not know this folder stays where it is (G-01).
   const owned = pointsBack(folder, gitDir, commonDir) && !leadsElsewhere(gitDir, commonDir);
   return { workTree: folder, gitDir, commonDir, owned };
-}
-
-/**
- * SECURITY: a `.git` file in a folder from elsewhere could name any repository of the host and so bring its history into the
- * sandbox (G-01). The repository itself must name this folder as its checkout.
- */
-function pointsBack(folder: BytePath, gitDir: BytePath, commonDir: BytePath): boolean {
-  const own = real(folder);
-  if (gitDir !== commonDir) {
-    const back = readSmallFile(joined(gitDir, "gitdir"))?.toString("latin1").trimEnd();
-    return (
-      parentOf(gitDir) === joined(commonDir, "worktrees") &&
-      back !== undefined &&
-      real(parentOf(absolute(gitDir, back))) === own
-    );
-  }
-  const config = readSmallFile(joined(gitDir, "config"))?.toString("latin1");
-  const workTree = config?.match(/^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$/im)?.[1];
-  return workTree !== undefined && real(absolute(gitDir, workTree)) === own;
 }
 
 const READ_BY_NAME = [

@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ModuleKind, ScriptTarget, transpileModule } from "typescript";
+import { ModuleKind, ScriptTarget, transpileModule } from "typescript-api";
 import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { currentIdMap } from "../base/id-map.ts";

@@ -119,13 +119,16 @@ export function eventsTable(database: Database.Database): EventsTable {
       const rows = list.all([workspaceId, ...kinds, workspaceId]) as Row[];
       return rows.toReversed().map(toEvent) as EventOf<Kind>[];
     },
-    dropEvents({ sinceTime, maxBytes }, limit) {
+    dropEvents({ sinceTime, maxBytes, keepAfter }, limit) {
       const { newest, oldest } = eventBounds();
       if (newest <= oldest) return 0;
       const { end_bytes: end } = endOf.get([newest]) as { end_bytes: number };
       const surplus = end - maxBytes;
       // Only from the old end on, for as long as each is too old: one whose clock was ahead keeps those after it, until there is too much.
-      const isOver = (row: { time: number; end_bytes: number }) => row.time < sinceTime || row.end_bytes <= surplus;
+      const isOver = (row: { sequence: number; time: number; end_bytes: number }) =>
+        row.sequence <= keepAfter
+          ? row.time < sinceTime || row.end_bytes <= surplus
+          : row.end_bytes <= surplus - maxBytes;
       const first = front.all([newest, 1]) as { sequence: number; time: number; end_bytes: number }[];
       if (!first[0] || !isOver(first[0])) return 0;
       const rows = front.all([newest, limit]) as typeof first;

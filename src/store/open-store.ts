@@ -6,6 +6,7 @@ import { failure } from "../model/error-codes.ts";
 import { commandsTable } from "./commands-table.ts";
 import { eventsTable } from "./events-table.ts";
 import { migrate, refuseNewerSchema } from "./schema.ts";
+import { proposalsTable } from "./proposals-table.ts";
 import { sessionTables } from "./session-tables.ts";
 import { snapshotsTable } from "./snapshots-table.ts";
 import { isBusy, toStoreFailure } from "./store-failure.ts";
@@ -69,6 +70,7 @@ function createStore(database: Database.Database): Store {
     ...sessionTables(database),
     ...commandsTable(database),
     ...eventsTable(database),
+    ...proposalsTable(database),
     transaction: (work) => inTransaction(database, work),
     close: () => release(database),
   };

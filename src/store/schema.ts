@@ -151,6 +151,27 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE workspaces ADD COLUMN egress TEXT;
   ALTER TABLE workspaces ADD COLUMN model_usage TEXT NOT NULL DEFAULT '{"total":{"requests":0,"input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":0},"session":{"requests":0,"input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"cache_write_tokens":0}}';
   `,
+  // Proposals outlive their workspace, so they belong to none.
+  `
+  CREATE TABLE proposals (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    proposal_id TEXT NOT NULL UNIQUE,
+    workspace_id TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    document TEXT NOT NULL
+  );
+  CREATE INDEX proposals_of_workspace ON proposals (workspace_id, status);
+  CREATE INDEX proposals_by_status ON proposals (status, sequence);
+  CREATE TABLE approval_rules (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    rule_id TEXT NOT NULL UNIQUE,
+    document TEXT NOT NULL
+  );
+  `,
 ];
 
 function schemaVersion(database: Database.Database): number {

@@ -36,9 +36,12 @@ export async function adoptCommands(deps: Dependencies, live: LiveWorkspace): Pr
     known.delete(found.tag);
     live.adopted.set(entry.sequence, { process: found.process, start: adoption(deps, live, entry, found.process) });
   }
-  // Commands whose end is in the journal already, and file work that nobody waits for any more.
-  for (const { process, tag } of known.values())
-    if (tag === "" || tag.startsWith("exec:")) await guest.forgetIfThere(process);
+  for (const { process, tag } of known.values()) {
+    // Commands whose end is in the journal already.
+    if (tag.startsWith("exec:")) await guest.forgetIfThere(process);
+    // File work that nobody waits for any more, here neither: it undoes or finishes what it has begun, in its own time.
+    if (tag === "") void guest.forgetIfThere(process).catch(() => undefined);
+  }
 }
 
 /** Starts reading an adopted command, once: when its client is back, or after a while without it. */

@@ -13,7 +13,7 @@ import type { TokenState } from "../policy/egress/gate-routes.ts";
 import { defaultLimits } from "./default-limits.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
-import { chooseNetwork, giveGit, type RunEgress, runNetwork } from "./egress.ts";
+import { chooseNetwork, giveGit, type NetworkChoice, type RunEgress, runNetwork } from "./egress.ts";
 import { getBackend, removeSandboxes, startSandbox } from "./sandbox.ts";
 import { defaultEnvironment, requireCapabilities } from "./require-capabilities.ts";
 import { requireLimits } from "./require-limits.ts";
@@ -25,7 +25,8 @@ import { writeSession } from "./session.ts";
 export interface RunOfWorkspace {
   /** Chosen before anything is made, so that what is written down about the run names it. */
   readonly workspaceId: string;
-  readonly egress: RunEgress;
+  /** What its bottle lets out, or a choice that was made for another workspace of the run. */
+  readonly egress: RunEgress | NetworkChoice;
   /** In the place of those of `config.yaml`. */
   readonly limits: Limits;
   /** The files that it begins with, in the place of a seed; its diff is made against what they were made from. */
@@ -49,9 +50,7 @@ export async function createWorkspace(
   const config = withLimits(deps.config(), run?.limits);
   const backend = getBackend(deps, input.backend ?? config.backend ?? DEFAULTS.backend);
   requireStated(input, config, backend);
-  const { network, tokens } = await (run
-    ? runNetwork(deps, backend.name, run.egress)
-    : chooseNetwork(deps, backend.name, input));
+  const { network, tokens } = await networkFor(deps, backend.name, input, run?.egress);
   const { secrets, records } = await readSecrets(input.secrets);
   const rootfs = await deps.environments.ensure(
     input.environment ?? config.environment ?? defaultEnvironment(backend),
@@ -92,8 +91,18 @@ export async function createWorkspace(
   };
   const origin = { kind: "workspace.created", from_workspace_id: run?.from?.stored.workspaceId ?? null } as const;
   const live = await bringUp(deps, stored, { secrets, origin, tokens }, context);
-  if (run) giveGit(deps, stored.workspaceId, run.egress.git);
+  if (run && "git" in run.egress) giveGit(deps, stored.workspaceId, run.egress.git);
   return live;
+}
+
+async function networkFor(
+  deps: Dependencies,
+  backend: string,
+  input: OperationInput<"createWorkspace">,
+  egress: RunOfWorkspace["egress"] | undefined,
+): Promise<NetworkChoice> {
+  if (!egress) return await chooseNetwork(deps, backend, input);
+  return "network" in egress ? egress : await runNetwork(deps, backend, egress);
 }
 
 /** Over the same baseline. */

@@ -1,14 +1,16 @@
 import type { ServedGit } from "../contracts/gates.ts";
 import type { StoredEgress, StoredWorkspace } from "../contracts/store.ts";
+import type { Budget } from "../model/budget.ts";
 import type { Egress } from "../model/egress.ts";
 import type { EgressOrder, GateRoute, GuardedValue } from "../model/egress-order.ts";
 import { failure } from "../model/error-codes.ts";
 import { argument, way } from "../model/hint.ts";
-import { FILE_DATABASES, type NetworkPolicy } from "../model/names.ts";
+import type { NetworkPolicy } from "../model/names.ts";
 import { type TokenState, gateRoute, guardedTokens } from "../policy/egress/gate-routes.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { EGRESS_DOOR, GIT_DOOR, isEgressDoor } from "./egress-door.ts";
+import { EGRESS_DOOR, GIT_DOOR, isEgressDoor, superviseDoor } from "./egress-door.ts";
 import { keepPolicy, readCertificates, readPolicy } from "./egress-policy.ts";
+import { budgetOrder } from "./run-budget.ts";
 import type { LiveWorkspace } from "./live-workspace.ts";
 import { getBackend } from "./sandbox.ts";
 import type { Secrets } from "./secrets.ts";
@@ -56,6 +58,10 @@ export interface RunEgress extends Required<Pick<StoredEgress, "policy" | "stand
   readonly tokens: Readonly<Record<string, string>>;
   /** Its repositories; null for none. */
   readonly git: RunGit | null;
+  /** Null where its agent cannot ask for anything. */
+  readonly supervise: { readonly canChangeEnvironment: boolean } | null;
+  /** What it may use up. */
+  readonly budget: Budget;
 }
 
 /** What a run's git door serves; the host's own way out is added here. */
@@ -67,12 +73,25 @@ export function giveGit(deps: Dependencies, workspaceId: string, git: RunGit | n
 }
 
 /** The network of a run: a gate always, also one that lets nothing out. */
-export async function runNetwork(deps: Dependencies, backend: string, run: RunEgress): Promise<NetworkChoice> {
+export async function runNetwork(
+  deps: Dependencies,
+  backend: string,
+  run: RunEgress,
+  earlier?: StoredEgress | null,
+): Promise<NetworkChoice> {
   const { policy, standIns, providers } = run;
   requireGate(deps, backend, "egress");
   const tokens = await deps.tokens.fetch(policy, run.tokens);
-  const egress = { ...keepPolicy(policy, tokens), standIns, providers };
-  const doors = run.git ? [EGRESS_DOOR, GIT_DOOR] : [EGRESS_DOOR];
+  // What the operator has given, and when it began, is of the run, however often it is taken up.
+  const { given = {}, startedAt = deps.clock.now() } = earlier?.budget ?? {};
+  const budget = { limits: run.budget, given, startedAt };
+  const egress = { ...keepPolicy(policy, tokens), standIns, providers, budget };
+  // SECURITY: where nobody is to be asked there is no door to ask at (G-106)
+  const doors = [
+    EGRESS_DOOR,
+    ...(run.git ? [GIT_DOOR] : []),
+    ...(run.supervise ? [superviseDoor(run.supervise.canChangeEnvironment)] : []),
+  ];
   return { network: { networkPolicy: "egress", allowHosts: [], egress, doors }, tokens };
 }
 
@@ -148,6 +167,7 @@ export function egressOrder(
       ...guardedTokens(routes),
     ],
     way_out: readWayOut(deps),
+    budget: budgetOrder(stored),
   };
 }
 
@@ -168,21 +188,11 @@ function readWayOut(deps: Dependencies): EgressOrder["way_out"] {
   return { proxy, ca: readCertificates(ca, failed) };
 }
 
-/** Resolvers of a sandbox ask the gate, and nobody else. */
-const NAME_FILES: Readonly<Record<string, string>> = {
-  "etc/resolv.conf": "nameserver 127.0.0.1\n",
-  "etc/nsswitch.conf": FILE_DATABASES.map((name) => `${name}: files${name === "hosts" ? " dns" : ""}\n`).join(""),
-};
-
 /** Has the tools of a sandbox find the hosts that are listed, and trust what the gate shows for them. */
 export async function provisionEgress(deps: Dependencies, live: LiveWorkspace): Promise<void> {
   const pem = deps.gates.certificate(live.workspaceId);
   if (pem === null) return;
   const files = await rootFiles(live);
-  await Promise.all([
-    provisionTrust(files, pem).then(() => trustInNss(live, files)),
-    ...Object.entries(NAME_FILES).map(([path, text]) =>
-      files.write("system", path, Buffer.from(text), { mode: 0o644 }),
-    ),
-  ]);
+  const { mayHaveNssTool } = await provisionTrust(files, pem);
+  if (mayHaveNssTool) await trustInNss(live);
 }

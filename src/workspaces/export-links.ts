@@ -27,11 +27,14 @@ export class ExportLinks {
   readonly #targets = new Map<string, string>();
   readonly #known = new Map<string, Destination>();
   readonly #isFolder: (path: string) => boolean;
+  readonly #linkAround: (path: string) => string | undefined;
   #bytes = 0;
   #steps = 0;
 
-  constructor(isFolder: (path: string) => boolean) {
+  /** `linkAround`: where a link leads that is no part of the export, and that is there where the export goes to. */
+  constructor(isFolder: (path: string) => boolean, linkAround: (path: string) => string | undefined = () => undefined) {
     this.#isFolder = isFolder;
+    this.#linkAround = linkAround;
   }
 
   add(path: string, target: string): void {
@@ -55,13 +58,17 @@ export class ExportLinks {
     }
   }
 
+  #targetOf(path: string): string | undefined {
+    return this.#targets.get(path) ?? this.#linkAround(path);
+  }
+
   /** One after the other and not by recursion: a chain may be as long as the export has links. */
   #follow(start: string): Destination {
     const walks: Walk[] = [];
     const under = new Set<string>();
     const begin = (link: string): void => {
       under.add(link);
-      walks.push({ link, parts: (this.#targets.get(link) ?? "").split("/"), next: 0, place: above(link) });
+      walks.push({ link, parts: (this.#targetOf(link) ?? "").split("/"), next: 0, place: above(link) });
     };
     if (!this.#known.has(start)) begin(start);
     for (let walk = walks.at(-1); walk !== undefined; walk = walks.at(-1)) {
@@ -91,7 +98,7 @@ export class ExportLinks {
         continue;
       }
       const path = folder === "" ? part : `${folder}/${part}`;
-      if (missing === 0 && this.#targets.has(path)) {
+      if (missing === 0 && this.#targetOf(path) !== undefined) {
         const known = this.#known.get(path);
         if (known === undefined) return under.has(path) ? "nowhere" : { through: path };
         if (known === "out" || known === "nowhere") return known;

@@ -16,11 +16,11 @@ export interface Renewal {
 export async function prepareRenewal(
   deps: Dependencies,
   running: RunningWorkspaces,
-  { workspaceId, backend }: StoredWorkspace,
+  { workspaceId, backend, egress: earlier }: StoredWorkspace,
   { secrets: given, egress }: Renewal,
 ): Promise<() => void> {
   const { secrets, records } = await readSecrets(given);
-  const { network, tokens } = await runNetwork(deps, backend, egress);
+  const { network, tokens } = await runNetwork(deps, backend, egress, earlier);
   return () => {
     deps.store.updateWorkspace(workspaceId, { secrets: records, egress: network.egress, doors: network.doors });
     giveGit(deps, workspaceId, egress.git);

@@ -39,6 +39,10 @@ export function requireCapabilities(
   }
 }
 
+/** Whether a run there can be given another environment in the place of this one. The host's own system is not ours to change. */
+export const canChangeEnvironment = ({ capabilities }: Backend, environment: string): boolean =>
+  capabilities.remediation === true && environment !== DEFAULTS.environment;
+
 /** What a workspace starts from when nobody says. */
 export const defaultEnvironment = ({ capabilities }: Backend): string =>
   capabilities.hostFolders ? DEFAULTS.environment : DEFAULTS.machine_environment;

@@ -6,6 +6,14 @@ import { type SandboxContext, removeSandboxes, startSandbox } from "./sandbox.ts
 import { writeSession } from "./session.ts";
 import { findSnapshot } from "./snapshots.ts";
 
+/** What the next sandbox has beside the files of a snapshot. */
+export interface NextSandbox {
+  /** In the place of the one that the workspace has. */
+  readonly environment?: string | undefined;
+  /** Done to it before it takes the place of the old one. When it fails nothing has changed. */
+  readonly prepare?: ((live: LiveWorkspace) => Promise<void>) | undefined;
+}
+
 /**
  * A new sandbox for a workspace, on the layers of a snapshot. It runs before the old one is let go: when it cannot be started, nothing has changed. `letGo`
  * takes the old one from its callers at once, and ends it.
@@ -14,25 +22,30 @@ export async function resetWorkspace(
   deps: Dependencies,
   stored: StoredWorkspace,
   snapshotName: string,
-  context: SandboxContext & { letGo(): Promise<void> },
+  context: SandboxContext & NextSandbox & { letGo(): Promise<void> },
 ): Promise<LiveWorkspace> {
   const { layers, session } = findSnapshot(deps, stored, snapshotName);
-  const next: StoredWorkspace = { ...stored, layers, generation: stored.generation + 1 };
-  let live: LiveWorkspace;
+  const { environment = stored.environment } = context;
+  const next: StoredWorkspace = { ...stored, layers, environment, generation: stored.generation + 1 };
+  let live: LiveWorkspace | undefined;
   try {
     live = await startSandbox(deps, next, context);
+    await context.prepare?.(live);
   } catch (error) {
+    await live?.close("it could not be prepared", { discard: true });
     await removeSandboxes(deps, next, stored.generation);
     throw error;
   }
   deps.journal.flush(); // what the old one still had to say
   const gone = context.letGo();
   const now = deps.clock.now();
+  const { record: wall } = live.wall;
   deps.store.transaction(() => {
     deps.store.resetWorkspace(stored.workspaceId, {
+      environment,
       layers: next.layers,
       generation: next.generation,
-      wall: live.wall.record,
+      wall,
       state: "started",
       stateReason: null,
       expired: null,

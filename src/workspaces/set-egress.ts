@@ -1,3 +1,4 @@
+import type { StoredEgress } from "../contracts/store.ts";
 import type { EgressSet } from "../model/egress-seen.ts";
 import { failure } from "../model/error-codes.ts";
 import type { OperationInput } from "../model/operations.ts";
@@ -5,6 +6,7 @@ import type { Dependencies } from "./dependencies.ts";
 import { isEgressDoor } from "./egress-door.ts";
 import { keepPolicy, readPolicy, withProviderRoutes } from "./egress-policy.ts";
 import type { FoundWorkspace } from "./verb.ts";
+import { byOperator, recordPolicy } from "./record-policy.ts";
 import { reloadGate } from "./workspace-gate.ts";
 
 /** Gives a workspace with an egress door another policy, or its tokens anew. The caller holds the workspace's turn. */
@@ -30,11 +32,20 @@ export async function setEgress(
   const next = {
     ...stored,
     allowHosts: [],
-    egress: { ...kept, ...(stored.egress?.providers && { providers: stored.egress.providers }) },
+    egress: { ...kept, ...ofTheRun(stored.egress) },
   };
-  deps.store.updateWorkspace(workspaceId, { allowHosts: next.allowHosts, egress: next.egress });
+  deps.store.transaction(() => {
+    deps.store.updateWorkspace(workspaceId, { allowHosts: next.allowHosts, egress: next.egress });
+    recordPolicy(deps, stored, next, byOperator());
+  });
   deps.tokens.give(workspaceId, tokens);
   if (live) live.standIns = next.egress.standIns;
   const inForce = live && (await reloadGate(deps, next, live));
   return { workspace_id: workspaceId, revision: inForce?.revision ?? null, route_count: policy.routes?.length ?? 0 };
 }
+
+/** What is no part of a policy, and stays. */
+const ofTheRun = (egress: StoredEgress | null): Pick<StoredEgress, "providers" | "budget"> => ({
+  ...(egress?.providers && { providers: egress.providers }),
+  ...(egress?.budget && { budget: egress.budget }),
+});

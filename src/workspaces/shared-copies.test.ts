@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { SharedCopies } from "./shared-copies.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../base/turns.ts";
 
 function setUp({ copyMs = 0, fails = false } = {}) {
   const turns = new Turns();

@@ -1,6 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
+import type { EventPayloads } from "../model/event.ts";
 import type { GateEvent } from "../model/gate-control.ts";
 import { addUsage } from "../model/model-usage.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -46,8 +47,10 @@ export function listenToGates(deps: Dependencies, find: (workspaceId: string) =>
   };
   deps.gates.listen({
     egress(workspaceId, events, lost) {
-      if (lost > 0) deps.log.warn("a gate has dropped events that nobody took", { workspaceId, lost });
-      deps.store.transaction(() => recordRequests(deps, workspaceId, events));
+      deps.store.transaction(() => {
+        if (lost > 0) deps.events.record({ kind: "egress.lost", workspace_id: workspaceId, count: lost });
+        recordRequests(deps, workspaceId, events);
+      });
     },
     wants(workspaceId, names) {
       const policy = deps.store.findWorkspace(workspaceId)?.egress?.policy;
@@ -62,6 +65,7 @@ export function listenToGates(deps: Dependencies, find: (workspaceId: string) =>
 
 function recordRequests(deps: Dependencies, workspaceId: string, events: readonly GateEvent[]): void {
   for (const event of events) recordEvent(deps, workspaceId, event);
+  recordCredentials(deps, workspaceId, events);
   const stored = deps.store.findWorkspace(workspaceId);
   const usages = events.flatMap((event) => ("model_usage" in event ? (event.model_usage ?? []) : []));
   if (!stored || usages.length === 0) return;
@@ -75,8 +79,22 @@ function recordEvent(deps: Dependencies, workspaceId: string, told: GateEvent): 
     deps.events.record({ ...told, workspace_id: workspaceId });
     return;
   }
-  const { findings, is_logged, ...event } = told;
-  if (is_logged) deps.events.record({ ...event, findings: [...findings], workspace_id: workspaceId });
+  const { findings, credentials, is_logged, ...event } = told;
+  const lists = { findings: [...findings], credentials: [...credentials] };
+  if (is_logged) deps.events.record({ ...event, ...lists, workspace_id: workspaceId });
+}
+
+/** What no event of a request tells. */
+function recordCredentials(deps: Dependencies, workspaceId: string, events: readonly GateEvent[]): void {
+  const uses = new Map<string, EventPayloads["credential.used"]>();
+  for (const event of events) {
+    if (!("is_logged" in event) || event.is_logged || event.credentials.length === 0) continue;
+    const { host, port, credentials } = event;
+    const key = JSON.stringify([host, port, credentials]);
+    const requests = (uses.get(key)?.requests ?? 0) + 1;
+    uses.set(key, { credentials: [...credentials], host, port, requests });
+  }
+  for (const use of uses.values()) deps.events.record({ kind: "credential.used", workspace_id: workspaceId, ...use });
 }
 
 /** Never rejects: requests fail closed until it is done. */

@@ -20,14 +20,14 @@ import type { LiveWorkspace } from "./live-workspace.ts";
 import { isStopped, isVisible } from "./present.ts";
 import { moveWorkspace } from "./move-workspace.ts";
 import { letGoOfSecrets, prepareRenewal, type Renewal, requireOpen } from "./renew-workspace.ts";
-import { resetWorkspace } from "./reset-workspace.ts";
+import { type NextSandbox, resetWorkspace } from "./reset-workspace.ts";
 import { RunningWorkspaces } from "./running-workspaces.ts";
 import { getBackend, haltSandbox, removeSandboxes, sandboxDirectory, startSandbox } from "./sandbox.ts";
 import type { Services } from "./services/services.ts";
 import type { Shells } from "./shells/shells.ts";
 import { SharedCopies } from "./shared-copies.ts";
 import { BASELINE } from "./snapshots.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../base/turns.ts";
 import type { FoundWorkspace } from "./verb.ts";
 import { listenToGates, moveGate, openGate } from "./workspace-gate.ts";
 import { WorkspaceRecords } from "./workspace-records.ts";
@@ -72,6 +72,7 @@ export class Workspaces extends WorkspaceRecords {
   async recover(): Promise<void> {
     listenToGates(this.deps, (workspaceId) => this.#running.find(workspaceId));
     this.deps.trash.recover();
+    await this.deps.gates.recover();
     const stored = this.deps.store.listWorkspaces();
     // Side by side: a sandbox that does not answer costs the others nothing.
     await Promise.all(stored.map((one) => this.#recoverOne(one)));
@@ -117,13 +118,12 @@ export class Workspaces extends WorkspaceRecords {
   async reset(
     workspaceId: string,
     snapshot: string = BASELINE,
-    { signal, progress }: CallContext = {},
+    context: CallContext & NextSandbox = {},
   ): Promise<WorkspaceReset> {
     return await this.turns.take(workspaceId, async () => {
       const live = await resetWorkspace(this.deps, this.get(workspaceId), snapshot, {
+        ...context,
         ...this.#running.contextOf(workspaceId),
-        signal,
-        progress,
         letGo: () => this.#running.letGo(workspaceId, "the workspace was reset", { discard: true }),
       });
       await this.#running.takeUpSession(live);
@@ -259,7 +259,7 @@ export class Workspaces extends WorkspaceRecords {
   async close(): Promise<void> {
     this.#expiry.stop();
     this.deps.journal.flush();
-    this.deps.gates.close();
+    await this.deps.gates.close();
     this.deps.tokens.close();
     await this.#running.release();
     await this.deps.trash.emptied(TRASH_PATIENCE_MS);

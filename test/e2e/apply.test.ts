@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -64,10 +66,11 @@ describe("the way home", () => {
     expect(agents.states()).toEqual([]);
     expect(await sdk().statusWorkspace(identity)).toMatchObject({ state: "stopped", keep: false, secrets: [] });
     expect(await sdk().stopRun(identity)).toMatchObject({ exit_code: 0, has_changes: true });
-    expect(await sdk().cleanUp({})).toMatchObject({
-      removed: [],
-      kept: [{ kind: "workspace", identity, reason: "its changes can be brought home" }],
-    });
+    const waits = [{ kind: "workspace", identity, reason: "its changes can be brought home" }];
+    expect((await sdk().cleanUp({})).kept).toMatchObject(waits);
+    // Whoever has started it to look loses nothing by it.
+    await sdk().startWorkspace(identity);
+    expect((await sdk().cleanUp({})).kept).toMatchObject(waits);
     expect(await sdk().applyRun(identity)).toMatchObject({ applied: true, identity, checkout_path: project });
     expect(read("new")).toBe("new\n");
     expect((await clean()).removed).toHaveLength(1);
@@ -169,7 +172,7 @@ describe("the way home", () => {
     await clean();
   });
 
-  it("G-79 lets nothing of a hostile sandbox reach git, or anything beside the checkout", async () => {
+  it("G-79 G-141 lets nothing of a hostile sandbox reach git, or anything beside the checkout", async () => {
     const mark = at.path("mark");
     const program = at.path("mark.sh");
     writeFileSync(program, `#!/bin/sh\ntouch ${mark}\ncat\n`);
@@ -194,12 +197,15 @@ describe("the way home", () => {
         "ln -s /etc/passwd absolute; ln -s ../../x up; ln -s .git/config into; mkdir -p deep/a/b",
         "ln -s ../../.. deep/a/b/top; ln -s deep/a/b/top/../secret sly; ln -s .. out2",
         "rm out; mkdir out; echo x > out/through; echo good > good; chmod 6777 good; mkfifo pipe",
-        "printf '%b' 'n\\033[31m' | xargs -0 touch; exit 0",
+        "mkdir -p docs/objects docs/refs; echo 'ref: refs/heads/x' > docs/HEAD; echo x | tee docs/objects/k docs/refs/k > docs/config",
+        "ln -s untracked/outside note; printf '%b' 'n\\033[31m' | xargs -0 touch; exit 0",
       ].join("\n"),
     );
+    symlinkSync("..", join(project, "untracked"));
     const plan = await sdk().applyRun(identity, { dry_run: true });
     const away = plan.left_out.map(({ path }) => path);
-    for (const path of [".GIT/config", "git~1/config", "absolute", "up", "into", "sly", "out2", "pipe"])
+    const hostile = [".GIT/config", "git~1/config", "absolute", "up", "into", "sly", "out2", "pipe", "note"];
+    for (const path of [...hostile, "docs/HEAD", "docs/config", "docs/objects/k", "docs/refs/k"])
       expect(away).toContain(path);
     expect(plan.look_first).toEqual([".gitattributes"]);
     expect(plan.entries.map(({ path }) => path)).toEqual(expect.not.arrayContaining(away));
@@ -259,7 +265,35 @@ describe("the way home", () => {
     await sdk().deleteWorkspace(empty);
   });
 
-  it("takes back what it did when the checkout cannot be written to", async () => {
+  it("G-142 applies what was shown, or nothing", async () => {
+    const { identity } = await did("sed -i s/^9$/nine/ ten");
+    const { plan_digest: digest } = await sdk().applyRun(identity, { dry_run: true });
+    expect((await sdk().applyRun(identity, { dry_run: true })).plan_digest).toBe(digest);
+    const elsewhere = sdk().applyRun(identity, { as: "branch", plan_digest: digest });
+    await expect(elsewhere).rejects.toMatchObject({ code: "APPLY_CONFLICT" });
+    // It would be merged then, so without the digest it would come.
+    const words = ["-qec", `node dist/cli/main.js apply ${identity}`, "/dev/null"];
+    const asked = spawn("script", words, { env: at.env, cwd: process.cwd(), stdio: ["pipe", "pipe", "inherit"] });
+    let told = "";
+    let isAnswered = false;
+    asked.stdout.on("data", (chunk: Buffer) => {
+      told += chunk.toString();
+      if (isAnswered || !told.includes("Bring it home?")) return;
+      isAnswered = true;
+      write("ten", ten([2, "two"]));
+      git(project, "commit", "-q", "-am", "second");
+      asked.stdin.write("y\n");
+    });
+    const [code] = (await once(asked, "close")) as [number];
+    expect([code, told]).toEqual([1, expect.stringContaining("changed since it was shown")]);
+    expect(read("ten")).toBe(ten([2, "two"]));
+    await expect(sdk().applyRun(identity, { plan_digest: digest })).rejects.toMatchObject({ code: "APPLY_CONFLICT" });
+    const { plan_digest: anew } = await sdk().applyRun(identity, { dry_run: true });
+    expect(await sdk().applyRun(identity, { plan_digest: anew })).toMatchObject({ applied: true, plan_digest: anew });
+    await clean();
+  });
+
+  it("changes nothing when one of its changes has no place in the checkout", async () => {
     const { identity } = await did("rm old; echo x > aa; mkdir locked; echo x > locked/x; sed -i s/1/one/ ten");
     // Root is kept from a folder by its flags only, so something else stands in the way.
     mkdirSync(join(project, "locked"));

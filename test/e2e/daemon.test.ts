@@ -18,6 +18,20 @@ describe("the daemon's life", () => {
     });
   });
 
+  it("G-55 has no token of the command that started it in its environment, and leaves no core", async () => {
+    await withInstallation(async (at) => {
+      const env = { API_TOKEN: "tok-5b1e77c0", CLOCHE_TOKEN: "tok-5b1e77c0", DOCKER_CONTEXT: "", LC_TIME: "C" };
+      expect((await at.cli(["workspace", "list"], { env })).code).toBe(0);
+      const { pid } = await at.sdk.daemonStatus();
+      const environ = readFileSync(`/proc/${pid ?? 0}/environ`, "latin1");
+      expect(environ).not.toContain("tok-5b1e77c0");
+      expect(environ.split("\0")).toEqual(expect.arrayContaining([`CLOCHE_HOME=${at.home}`, "LC_TIME=C"]));
+      // Of one byte: with none the kernel would give the core to a collector.
+      expect(readFileSync(`/proc/${pid ?? 0}/limits`, "utf8")).toMatch(/^Max core file size +[01] +[01] /m);
+      expect(readFileSync(`/proc/${pid ?? 0}/cmdline`, "utf8").split("\0")[0]).toBe(process.execPath);
+    });
+  });
+
   it("ends by itself when there is nothing to hold, and stays while there is", async () => {
     const at = new Installation("idle");
     // Made before: a daemon so impatient could be gone again before it is asked for one.

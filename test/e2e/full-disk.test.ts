@@ -53,6 +53,41 @@ describe("a full disk", () => {
     expect(lines.slice(5)).toEqual(["1", "1", "1", "same daemon", "1", "0", "works again"]);
   });
 
+  it("has a push refused before anything of it is written: the upstream and the agent are as they were", async () => {
+    const lines = await onSmallDisk(`
+      export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@x
+      git init -q --bare -b main /mnt/up.git && cd /mnt/up.git
+      git update-ref refs/heads/main $(git commit-tree -m first $(git hash-object -t tree -w /dev/null)); cd /
+      mkdir -p /mnt/h/bottles /mnt/h/agents; chmod 700 /mnt/h
+      WORK='git clone -q file:///mnt/up.git w && cd w && echo 1 > f && git add f && git commit -q -m one && git push origin HEAD:agent/x 2>&1 | grep -o "the disk of the host is nearly full"; git status -sb | head -1'
+      printf -- '---\\nenvironment: host\\nsupervise: false\\ngit: {user: {name: x, email: x@x}, repos: {up: {url: "file:///mnt/up.git"}}}\\nagent_provider: {template: command, settings: {argv: [/bin/sh, -c, %s]}}\\n---\\n' "'$WORK'" > /mnt/h/bottles/full.md
+      printf -- '---\\nbottle: full\\n---\\nGo.\\n' > /mnt/h/agents/full.md
+      cloche start full --headless --prompt go --yes 2>/mnt/said || cat /mnt/said
+      git -C /mnt/up.git for-each-ref --format='%(refname)'`);
+    expect(lines).toEqual([
+      "the disk of the host is nearly full",
+      expect.stringContaining("## main"),
+      "refs/heads/main",
+    ]);
+  });
+
+  it("G-111 while policies are changed: each change that was made is in the audit once, and the audit is whole", async () => {
+    const lines = await onSmallDisk(`
+      set_policy() { printf '{"routes":[{"host":"h%s.example.test"}]}' $1 > /tmp/policy.$$.json; cloche egress set $ID /tmp/policy.$$.json > /dev/null 2>&1; }
+      ID=$(cloche workspace create --network-policy egress --allow-host a.example.test --id-only)
+      MADE=0; set_policy 0 && MADE=1
+      head -c 64M /dev/zero > /mnt/fill 2> /dev/null; truncate -s -8192 /mnt/fill
+      for n in 1 2 3 4 5 6; do set_policy $n && MADE=$((MADE + 1)); done
+      rm /mnt/fill /tmp/policy.$$.json
+      cloche audit verify > /dev/null; echo "verify $?"
+      echo "made $MADE"
+      echo "told $(grep -c '"kind":"policy.changed"' /mnt/h/audit.jsonl)"
+      cloche workspace delete $ID > /dev/null`);
+    const [verified, made = "", told = ""] = lines;
+    expect(verified).toBe("verify 0");
+    expect(told.replace("told", "made")).toBe(made);
+  });
+
   it("filled by a skill that a run gets: DISK_FULL or the guest's own words, and nothing of the launch is left", async () => {
     const lines = await onSmallDisk(`
       cloche init --provider command > /dev/null

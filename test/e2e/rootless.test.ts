@@ -21,6 +21,18 @@ describe("run by an ordinary user", () => {
     expect(code).toBe(0);
   });
 
+  it("an agent's program of the host becomes a layer of its environment, and runs from there", async () => {
+    const { stdout, stderr, code } = await runAsUser(`set -e; ${STOP}
+      mkdir -p own $CLOCHE_HOME/bottles $CLOCHE_HOME/agents
+      cp /bin/echo own/claude; export PATH=$PWD/own:$PATH
+      printf -- '---\\nenvironment: host\\nsupervise: false\\nagent_provider: {template: claude}\\n---\\n' > $CLOCHE_HOME/bottles/dev.md
+      printf -- '---\\nbottle: dev\\n---\\n' > $CLOCHE_HOME/agents/tester.md
+      $CLOCHE start tester --headless --prompt 'say it' --yes 2> told || { cat told >&2; exit 1; }`);
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/^--dangerously-skip-permissions --session-id \S+ .*--print -- say it\n$/);
+    expect(code).toBe(0);
+  });
+
   it("G-06 G-08 a command has no capability and cannot touch the guest program, though both have the one id there is", async () => {
     const { stdout } = await runAsUser(`${STOP}
       $CLOCHE run -- sh -c 'grep -E "^Cap(Prm|Eff|Bnd|Amb)" /proc/self/status | tr -d "\\n\\t 0"; echo; kill -9 1; kill -STOP 1; cat /proc/1/environ 2>/dev/null; ls /proc/1/fd 2>/dev/null; mount -t tmpfs x /tmp 2>/dev/null && echo mounted; unshare -Ur true 2>/dev/null && echo namespace; echo alive'`);

@@ -1,11 +1,12 @@
-import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClocheEvent } from "../../src/model/event.ts";
 import { BottledAgents } from "../helpers/bottled-agents.ts";
 import { cliInProcess } from "../helpers/cli-in-process.ts";
 import { DoorsInstallation } from "../helpers/doors.ts";
-import { Installation, PROJECT, eventually, runProcess } from "../helpers/installation.ts";
+import { Installation, PROJECT, eventually, processesNaming, runProcess } from "../helpers/installation.ts";
 
 describe("runs", () => {
   let at: Installation;
@@ -139,9 +140,53 @@ describe("runs", () => {
       });
       expect(await sdk().stopRun(identity)).toMatchObject({ exit_code: 143, kept: true });
       expect(await sdk().stopRun(identity)).toMatchObject({ exit_code: 143, kept: true });
+      // What was kept is reviewed as it is.
+      expect((await sdk().diffWorkspace(identity)).entries).toMatchObject([{ path: "/workspace/mark" }]);
+      expect((await sdk().summarizeWorkspace(identity)).changes).toMatchObject({ available: true, changed: true });
+      const output_path = at.path("mark");
+      await sdk().exportWorkspace(identity, "mark", { output_path });
+      expect(existsSync(output_path)).toBe(true);
+      expect((await sdk().statusWorkspace(identity)).state).toBe("stopped");
       await sdk().resumeRun(identity, agents.options());
       expect(await (await sdk().attachRun(identity)).result).toMatchObject({ exit_code: 0, kept: false });
       await expect(sdk().resumeRun(identity)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" });
+    });
+
+    it("are kept when they are stopped, whatever they make of it: a good end, or none", async () => {
+      const waits = "echo up; while :; do sleep 0.1; done";
+      agents.agent("polite", `test -e mark && exit 0; touch mark; trap 'exit 0' TERM; ${waits}`);
+      agents.agent("deaf", `trap '' TERM INT HUP; ${waits}`);
+      const [polite, deaf] = await Promise.all(
+        ["polite", "deaf"].map((name) => sdk().startRun(name, agents.options())),
+      );
+      for (const run of [polite, deaf])
+        await eventually(async () =>
+          expect((await sdk().logsWorkspace(run?.identity ?? "")).entries[0]?.stdout).toBe("up\n"),
+        );
+      const stop = (identity = "") => cliInProcess(at, ["stop", identity]);
+      const [good, none] = await Promise.all([stop(polite?.identity), stop(deaf?.identity)]);
+      expect(good.stdout).toContain(`has ended with exit code 0; take it up with`);
+      expect(none.stdout).toMatch(
+        /exit code 137: it did not end within 5 seconds of being asked to, and was killed; take/,
+      );
+      await killDaemon();
+      expect((await sdk().listRuns({ all: true })).runs.map(({ exit_code }) => exit_code).toSorted()).toEqual([0, 137]);
+      await sdk().resumeRun(polite?.identity ?? "", agents.options());
+      const attached = await sdk().attachRun(polite?.identity ?? "");
+      expect(await attached.result).toMatchObject({ exit_code: 0, kept: false });
+      await sdk().cleanUp({ all: true });
+    });
+
+    it("tell how they ended to all who stop them in that moment", async () => {
+      agents.agent("over", "exit 3");
+      for (let time = 0; time < 5; time++) {
+        const { identity } = await sdk().startRun("over", agents.options());
+        await sdk().execWorkspace(identity, { command: "true" }); // its agent has ended, and nobody has come for its output
+        const ends = await Promise.all(Array.from({ length: 8 }, () => sdk().stopRun(identity)));
+        for (const end of ends) expect(end).toMatchObject({ identity, exit_code: 3, kept: true, reason: null });
+        expect(agents.metadata(identity)).toMatchObject({ exit_code: 3, session: null });
+      }
+      await sdk().cleanUp({ all: true });
     });
 
     it("work side by side, ten of them", async () => {
@@ -185,7 +230,9 @@ describe("runs", () => {
         { kept: false, state: "ended" },
       ]);
       expect(agents.states()).toEqual([reset.identity]);
-      await sdk().cleanUp({ all: true });
+      // Without its workspace there is nothing to take up.
+      await sdk().deleteWorkspace(reset.identity);
+      expect(agents.states()).toEqual([]);
     });
   });
 
@@ -225,6 +272,28 @@ describe("runs", () => {
       await stream.write("\x03");
       await until(output, "caught");
       expect(await stream.result).toMatchObject({ exit_code: 5 });
+      await sdk().cleanUp({ all: true });
+    });
+
+    it("go on when their terminal is closed under the command, and are attached to again", async () => {
+      agents.agent("closed", 'stty -echo; echo ready; while read -r line; do echo "got $line"; done; exit 7');
+      const start = `exec node ${PROJECT}/dist/cli/main.js start closed --backend container --yes`;
+      const window = spawn("script", ["-qec", start, "/dev/null"], { env: at.env, cwd: at.root, stdio: "pipe" });
+      let shown = "";
+      window.stdout.on("data", (data: Buffer) => (shown += data.toString()));
+      await eventually(() => expect(shown).toContain("ready"));
+      const [identity = ""] = agents.states();
+      const closed = new Promise((done) => window.once("exit", done));
+      window.kill("SIGKILL"); // who held the other end of the terminal is gone, as when a window is closed
+      await closed;
+      await eventually(() => expect(processesNaming("main.js start closed")).toEqual([]));
+      expect((await sdk().listRuns()).runs).toMatchObject([{ identity, state: "running" }]);
+      const { stream, output } = await sit(identity, 0);
+      await until(output, "ready");
+      await stream.write("again\r");
+      await until(output, "got again");
+      await stream.write("\x04");
+      expect(await stream.result).toMatchObject({ exit_code: 7, kept: true });
       await sdk().cleanUp({ all: true });
     });
 
@@ -335,6 +404,22 @@ describe("runs", () => {
     });
   });
 
+  it("G-69 are cleaned up with their own workspace, whichever one their state names", async () => {
+    agents.agent("failing", "exit 1");
+    const { identity } = await agents.run("failing");
+    const { workspace_id: own } = agents.metadata(identity);
+    const created = { backend: "container", environment: "host", name: "unrelated", keep: true };
+    const { workspace_id: unrelated } = await sdk().createWorkspace(created);
+    writeFileSync(
+      agents.stateFile(identity),
+      JSON.stringify({ ...agents.metadata(identity), workspace_id: unrelated }),
+    );
+    expect(await sdk().cleanUp()).toMatchObject({ removed: [], kept: [{ identity, workspace_id: own }] });
+    expect(await sdk().cleanUp({ all: true })).toMatchObject({ removed: [{ identity, workspace_id: own }], kept: [] });
+    expect((await sdk().listWorkspaces()).workspaces).toMatchObject([{ workspace_id: unrelated }]);
+    await sdk().deleteWorkspace(unrelated);
+  });
+
   it("find their workspace, their home and their files again when they are resumed", async () => {
     agents.agent(
       "again",
@@ -349,7 +434,42 @@ describe("runs", () => {
     expect([stdout, end.exit_code]).toEqual(["home\nws\n", 0]);
   });
 
-  it("can be committed, at work or not, and others begin with that", async () => {
+  it("are forked, exported and reviewed by their identity while they work", async () => {
+    agents.agent("busy", "echo one >made; echo ready; while :; do date +%N >>ticks; sleep 0.05; done");
+    const { identity } = await sdk().startRun("busy", agents.options({ copy_cwd: true }));
+    await eventually(async () => expect((await sdk().logsWorkspace(identity)).entries[0]?.stdout).toBe("ready\n"));
+    const ticks = async (id: string) => (await sdk().readWorkspaceFile(id, "ticks")).content.split("\n").length;
+    const { workspace_id: fork } = await sdk().forkWorkspace(identity);
+    const atFork = await ticks(fork);
+    const output_path = at.path("exported");
+    await sdk().exportWorkspace(identity, "made", { output_path });
+    expect(readFileSync(output_path, "utf8")).toBe("one\n");
+    expect((await sdk().diffWorkspace(identity)).entries.map(({ path }) => path)).toContain("/workspace/made");
+    await eventually(async () => expect(await ticks(identity)).toBeGreaterThan(atFork));
+    // The fork has the files of the moment, and no agent.
+    expect(await ticks(fork)).toBe(atFork);
+    expect((await sdk().listRuns()).runs.map((run) => run.identity)).toEqual([identity]);
+    await sdk().deleteWorkspace(fork);
+    await sdk().stopRun(identity);
+    await sdk().cleanUp({ all: true });
+  });
+
+  it("are listed together, whichever backend each is on", async () => {
+    agents.agent("here", "exec sleep 1000");
+    agents.agent("there", "exec sleep 1000", { bottle: { environment: "debian:12" } });
+    const one = await sdk().startRun("here", agents.options());
+    const other = await sdk().startRun("there", agents.options({ backend: "vm" }));
+    const { stdout } = await at.cli(["list", "active", "--json"]);
+    const { count, runs } = JSON.parse(stdout) as { count: number; runs: { identity: string; backend: string }[] };
+    expect([count, Object.fromEntries(runs.map((run) => [run.identity, run.backend]))]).toEqual([
+      2,
+      { [one.identity]: "container", [other.identity]: "vm" },
+    ]);
+    for (const { identity } of [one, other]) await sdk().stopRun(identity);
+    await sdk().cleanUp({ all: true });
+  });
+
+  it("G-147 can be committed, at work or not, and others begin with that, which their notes say", async () => {
     const script =
       "cat ~/note mark 2>/dev/null; echo home >> ~/note; ln -sf /etc/hostname ~/link; echo ws >> mark; until test -e go; do sleep 0.1; done; exit 0";
     agents.agent("frozen", script, { prompt: "Be good.\n" });
@@ -392,6 +512,7 @@ describe("runs", () => {
     const asked = { project_path: project, from: identity };
     const planned = await sdk().planRun("frozen", asked);
     expect(planned.plan).toMatchObject({ backend: "container", environment: "host" });
+    expect(planned.notes).toContainEqual(expect.stringContaining(`begins with what ${identity} has left`));
     await expect(sdk().planRun("frozen", { ...asked, backend: "docker" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
     });

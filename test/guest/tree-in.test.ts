@@ -182,3 +182,21 @@ describe("a tree that is put in place", () => {
     expect(seen).toBe("");
   });
 });
+
+describe("a tree whose sender has died", () => {
+  it("leaves nothing, also when the next daemon forgets the work before it has cleaned up", async () => {
+    const before = await picture();
+    async function* endless(): AsyncGenerator<TreeChange> {
+      yield file("half/one", "x");
+      await new Promise(() => undefined);
+    }
+    const sender = await guest.client();
+    const sent = new GuestFiles(sender, AGENT).treeIn("workspace", "", endless()).catch((error: unknown) => error);
+    await expect.poll(picture).toMatch(/^\.cloche-[0-9a-f]+ d/m);
+    const [work] = (await client.processes()).filter(({ tag, exit }) => tag === "" && !exit);
+    await client.forget(work!.process);
+    expect(await picture()).toBe(before);
+    sender.close();
+    expect(await sent).toBeInstanceOf(Error);
+  });
+});

@@ -1,15 +1,14 @@
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { ConnectableHost } from "../../src/model/host.ts";
-import { AgentSession } from "./agent-session.ts";
-import type { AgentProgram } from "./agents.ts";
+import { AgentSession, type HostAgent } from "./agent-session.ts";
 import { eventually, withInstallation } from "./installation.ts";
 import { expectReproFix, makeBrokenProject, reproFixScript } from "./repro-fix-script.ts";
 import { ScriptedApi } from "./scripted-api/scripted-api.ts";
 import { servedProcesses } from "./served-processes.ts";
 
 /** A real agent in a fresh home: connected by one command, it repairs a project in a workspace and leaves nothing behind. */
-export async function expectAgentRepairs(program: AgentProgram, host: ConnectableHost): Promise<void> {
+export async function expectAgentRepairs(program: HostAgent, host: ConnectableHost): Promise<void> {
   await withInstallation(async (at) => {
     const agent = new AgentSession(at, program);
     const project = at.path("project");

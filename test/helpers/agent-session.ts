@@ -1,13 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { agentsPath, type AgentProgram } from "./agents.ts";
+import { agentsPath } from "./agents.ts";
 import { runProcess, type CliResult, type Installation } from "./installation.ts";
 import type { ScriptedApi } from "./scripted-api/scripted-api.ts";
 
-/** How each agent is told to work without a person, and where its model is. */
-const COMMANDS: Readonly<Record<AgentProgram, (api: string, prompt: string) => readonly string[]>> = {
-  claude: (_, prompt) => ["-p", "--dangerously-skip-permissions", prompt],
-  codex: (api, prompt) => [
+/** How an agent is told to work without a person, and where its model is. */
+const COMMANDS = {
+  claude: (_: string, prompt: string) => ["-p", "--dangerously-skip-permissions", prompt],
+  codex: (api: string, prompt: string) => [
     "exec",
     "--skip-git-repo-check",
     "--dangerously-bypass-approvals-and-sandbox",
@@ -19,15 +19,18 @@ const COMMANDS: Readonly<Record<AgentProgram, (api: string, prompt: string) => r
     'model="scripted"',
     prompt,
   ],
-};
+} as const;
+
+/** The agents that are hosts here, too. */
+export type HostAgent = keyof typeof COMMANDS;
 
 /** A real agent with a home of its own, and nothing in its environment but what it needs: no word of cloche either. */
 export class AgentSession {
   readonly home: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly #program: AgentProgram;
+  readonly #program: HostAgent;
 
-  constructor(at: Installation, program: AgentProgram) {
+  constructor(at: Installation, program: HostAgent) {
     this.#program = program;
     this.home = at.path("user");
     mkdirSync(this.home);
@@ -44,6 +47,8 @@ export class AgentSession {
         ANTHROPIC_API_KEY: "scripted",
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
         ENABLE_TOOL_SEARCH: "false", // else it offers tools of servers to a model that has searched for them, and a script does not
+        MCP_CONNECTION_NONBLOCKING: "false", // else its first request goes out without the tools of servers that take longer than some seconds
+        MCP_CONNECT_TIMEOUT_MS: "60000",
         IS_SANDBOX: "1", // as root it wants to hear that this is no one's machine
         SCRIPTED_KEY: "scripted",
       },

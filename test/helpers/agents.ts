@@ -30,6 +30,8 @@ export const goProgram = (): string => join(installed("go", "test/fixtures/ask.g
 const PROGRAMS = {
   claude: () => agentFile(`@anthropic-ai/claude-code-linux-${process.arch}/claude`),
   codex: () => agentFile("@openai/codex/bin/codex.js"),
+  gemini: () => agentFile("@google/gemini-cli/bundle/gemini.js"),
+  opencode: () => agentFile(`opencode-linux-${process.arch}/bin/opencode`),
 } as const;
 
 /** A package that is not for this processor, or could not be had, is left out by npm without a word. */

@@ -15,7 +15,7 @@ export async function cliInProcess(at: Installation, args: readonly string[]): P
     ...memory,
     hasPipedInput: () => false,
     cwd: PROJECT,
-    program: "npx cloche",
+    program: "cloche",
     connect: () => Promise.resolve(new Cloche({ home: at.home, env: at.env })),
   };
   const code = await runCli(args, io);

@@ -1,14 +1,13 @@
-import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { type AddressInfo, type Server, createServer } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { childrenOf, identifyProcess } from "../../src/base/process-identity.ts";
 import type { Door, DoorTarget } from "../../src/model/door.ts";
 import type { ClocheEvent } from "../../src/model/event.ts";
 import type { DoorReport } from "../../src/model/gate-control.ts";
 import { Cloche } from "../../src/sdk/cloche.ts";
+import { gateOf } from "./gate-of.ts";
 import type { Installation } from "./installation.ts";
 
 const DAEMON = fileURLToPath(new URL("../fixtures/doors-daemon.mjs", import.meta.url));
@@ -54,18 +53,8 @@ export class DoorsInstallation {
     return code === 0 ? stdout : undefined;
   }
 
-  /** The pids of a workspace's keeper and gate; undefined where there is none. */
-  gate(id: string): { keeper: number; gate: number } | undefined {
-    try {
-      const record = readFileSync(join(this.at.home, "workspaces", id, "gate/gate.pid"), "utf8");
-      const [pid, ticks] = record.trim().split(" ");
-      const keeper = Number(pid);
-      if (identifyProcess(keeper)?.startTicks !== ticks) return undefined;
-      const [gate] = childrenOf(keeper);
-      return gate && { keeper, gate: gate.pid };
-    } catch {
-      return undefined;
-    }
+  gate(id: string): ReturnType<typeof gateOf> {
+    return gateOf(this.at.home, id);
   }
 
   async killDaemon(): Promise<void> {

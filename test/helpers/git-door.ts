@@ -10,7 +10,7 @@ import type { HeldPushes } from "../../src/gate/git/held-pushes.ts";
 import type { ReachProgram } from "../../src/gate/host-connections.ts";
 import type { GuardedValue } from "../../src/model/egress-order.ts";
 import type { PushEvent } from "../../src/model/gate-control.ts";
-import type { GateIdentity, GateRepo } from "../../src/model/git-order.ts";
+import type { GateIdentity, GateRepo, GitOrder } from "../../src/model/git-order.ts";
 import { type GitWebServer, makeUpstream, refsOf, serveWithHttpBackend } from "./git-server.ts";
 
 export const AGENT = { name: "Review Agent", email: "agent@example.com" };
@@ -21,6 +21,7 @@ export interface BedOptions {
   readonly guarded?: readonly GuardedValue[];
   readonly reach?: ReachProgram;
   readonly held?: HeldPushes;
+  readonly signing?: GitOrder["signing"];
 }
 
 export interface Told {
@@ -33,6 +34,7 @@ export class GitDoorBed implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), "git-door-"));
   readonly events: PushEvent[] = [];
   readonly logged: string[] = [];
+  signed = 0;
   web!: GitWebServer;
   gate!: GitGate;
   port = 0;
@@ -44,7 +46,12 @@ export class GitDoorBed implements AsyncDisposable {
     bed.web = await serveWithHttpBackend(bed.folder);
     const nobody: ReachProgram = () => Promise.reject(new Error("there are no programs"));
     const log = createLog((line) => bed.logged.push(line));
-    bed.gate = new GitGate(log, options.reach ?? nobody, (event) => bed.events.push(event), options.held);
+    bed.gate = new GitGate(
+      log,
+      options.reach ?? nobody,
+      { tell: (event) => bed.events.push(event), onSigned: () => bed.signed++ },
+      options.held,
+    );
     bed.#listener = createServer((socket) => bed.gate.accept(socket));
     await new Promise<void>((done) => bed.#listener?.listen(0, "127.0.0.1", done));
     bed.port = (bed.#listener.address() as AddressInfo).port;
@@ -53,17 +60,17 @@ export class GitDoorBed implements AsyncDisposable {
     return bed;
   }
 
-  obey({ repos = { app: {} }, identity = AGENT }: BedOptions): void {
+  obey({ repos = { app: {} }, identity = AGENT, signing = null }: BedOptions): void {
     for (const name of Object.keys(repos)) if (!existsSync(this.bare(name))) makeUpstream(this.folder, name);
     this.gate.obey({
       folder: join(this.folder, "gate"),
       identity,
       way_out: { proxy: null, ca: null },
-      signing: null,
+      signing,
       repos: Object.entries(repos).map(([name, repo]) => ({
         name,
         shown: "upstream:80",
-        host: "upstream.test",
+        web: { host: "upstream.test", ports: [443, 80], path: `team/${name}` },
         way: { kind: "http", url: `${this.web.url}/${name}.git`, authorization: null, token_name: null, ca: null },
         rules: {},
         allowed_findings: [],

@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { answerWithHttpBackend } from "./git-http-backend.mjs";
 
 /** Git without anything of this host's configuration. */
 export const QUIET_GIT = {
@@ -52,63 +53,25 @@ export interface GitWebServer extends AsyncDisposable {
   readonly seen: { readonly line: string; readonly authorization: string | undefined }[];
   /** From now on, who has not this value of `Authorization` is sent away. */
   wanted: string | undefined;
+  /** Called while a request is under way. */
+  onRequest: ((line: string) => void) | undefined;
 }
 
 /** Serves every repository of a folder with `git http-backend`. */
 export async function serveWithHttpBackend(folder: string): Promise<GitWebServer> {
   const seen: GitWebServer["seen"] = [];
-  const state: { wanted: string | undefined } = { wanted: undefined };
+  const state: Pick<GitWebServer, "wanted" | "onRequest"> = { wanted: undefined, onRequest: undefined };
   const server: Server = createServer((request, response) => {
-    const url = new URL(request.url ?? "", "http://localhost");
     const { authorization } = request.headers;
-    seen.push({ line: `${request.method ?? ""} ${request.url ?? ""}`, authorization });
+    const line = `${request.method ?? ""} ${request.url ?? ""}`;
+    state.onRequest?.(line);
+    seen.push({ line, authorization });
     if (state.wanted !== undefined && authorization !== state.wanted) {
       response.writeHead(401, { "www-authenticate": 'Basic realm="git"' }).end();
       request.resume();
       return;
     }
-    const header = (name: string) => String(request.headers[name] ?? "");
-    const cgi = spawn("git", ["http-backend"], {
-      env: {
-        PATH: process.env["PATH"],
-        ...QUIET_GIT,
-        GIT_PROJECT_ROOT: folder,
-        GIT_HTTP_EXPORT_ALL: "1",
-        PATH_INFO: decodeURIComponent(url.pathname),
-        QUERY_STRING: url.search.slice(1),
-        REQUEST_METHOD: request.method,
-        CONTENT_TYPE: header("content-type"),
-        REMOTE_ADDR: "127.0.0.1",
-        HTTP_CONTENT_ENCODING: header("content-encoding"),
-        GIT_PROTOCOL: header("git-protocol"),
-        ...(request.headers["content-length"] !== undefined && { CONTENT_LENGTH: request.headers["content-length"] }),
-      },
-      stdio: ["pipe", "pipe", "ignore"],
-    });
-    cgi.stdin.on("error", () => undefined);
-    request.pipe(cgi.stdin);
-    let head: Buffer = Buffer.alloc(0);
-    let isOpen = false;
-    cgi.stdout.on("data", (chunk: Buffer) => {
-      if (isOpen) {
-        response.write(chunk);
-        return;
-      }
-      head = Buffer.concat([head, chunk]);
-      const end = head.indexOf("\r\n\r\n");
-      if (end < 0) return;
-      isOpen = true;
-      const headers = Object.fromEntries(
-        head
-          .subarray(0, end)
-          .toString()
-          .split("\r\n")
-          .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]),
-      );
-      response.writeHead(Number.parseInt(headers["Status"] ?? "200", 10), headers);
-      response.write(head.subarray(end + 4));
-    });
-    cgi.once("close", () => response.end());
+    answerWithHttpBackend(folder, request, response);
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   return {
@@ -119,6 +82,12 @@ export async function serveWithHttpBackend(folder: string): Promise<GitWebServer
     },
     set wanted(value) {
       state.wanted = value;
+    },
+    get onRequest() {
+      return state.onRequest;
+    },
+    set onRequest(value) {
+      state.onRequest = value;
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

@@ -110,7 +110,7 @@ export function processesNaming(text: string): string[] {
 }
 
 /** Retries a check of something outside our control that no event tells, such as a process table. The limit is against hanging. */
-export async function eventually(check: () => void | Promise<void>, seconds = 30): Promise<void> {
+export async function eventually(check: () => void | Promise<void>, seconds = 60): Promise<void> {
   const end = Date.now() + seconds * 1000;
   for (;;) {
     try {

@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  */
 const LONGEST = [
   "e2e/bottled-claude",
+  "e2e/bottled-codex",
   "parity/ordinary-user",
   "parity/vm",
   "e2e/backends-cli",

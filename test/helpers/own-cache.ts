@@ -19,10 +19,10 @@ export function makeOwnCache(path: string): string {
   return path;
 }
 
-/** Has the environments there again that were cleaned up: to build one would take long. They are copies, so nobody else's sandbox stands on them. */
+/** Has the environments there again that were cleaned up: to build one would take long. The folders are its own, the files are shared: nobody writes to them. */
 export function restoreEnvironments(path: string): void {
   eachMissing(path, "environments", (from, to) => {
-    execFileSync("cp", ["-a", from, to]);
+    execFileSync("cp", ["-al", from, to]);
   });
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import ts from "typescript";
+import ts from "typescript-api";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"/g;
@@ -41,7 +41,7 @@ export function transpileProgram(source: string): TranspiledProgram {
     mkdirSync(dirname(output), { recursive: true });
     writeFileSync(output, outputText);
     for (const [, name = ""] of outputText.matchAll(IMPORT)) {
-      if (name.startsWith(".")) seen.add(resolve(dirname(file), name.replace(/\.js$/, ".ts")));
+      if (name.startsWith(".")) seen.add(resolve(dirname(file), name.replace(/\.js(x?)$/, ".ts$1")));
       else modules.add(name);
     }
   }
@@ -53,4 +53,5 @@ export function transpileProgram(source: string): TranspiledProgram {
   };
 }
 
-const place = (folder: string, file: string): string => join(folder, relative(ROOT, file).replace(/\.ts$/, ".js"));
+const place = (folder: string, file: string): string =>
+  join(folder, relative(ROOT, file).replace(/\.ts(x?)$/, ".js$1"));

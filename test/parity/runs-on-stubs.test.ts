@@ -28,7 +28,7 @@ describe.each(["container", "docker", "vm", "smolmachines"])("runs on a stub of 
     await client.close();
     await at[Symbol.asyncDispose]();
   });
-  it.each(PARITY_SCENARIOS.filter(({ topic }) => topic === "runs"))("$title", async (scenario) => {
+  it.each(PARITY_SCENARIOS.filter(({ topic }) => ["runs", "supervise"].includes(topic)))("$title", async (scenario) => {
     await run.run(scenario);
   });
 });

@@ -25,6 +25,8 @@ const LAYERS: Readonly<Record<string, number>> = {
   "gate-processes": 4,
   store: 4,
   events: 4,
+  audit: 4,
+  telemetry: 4,
   seeds: 4,
   providers: 4,
   workspaces: 5,
@@ -46,7 +48,9 @@ const ONLY: Readonly<Record<string, readonly string[]>> = {
   scan: ["base", "model", "policy"],
   sdk: ["base", "model"],
   hosts: ["base", "model", "policy"],
-  cli: ["base", "model", "scan", "sdk", "hosts", "mcp", "tui"],
+  audit: ["base", "model", "contracts"],
+  telemetry: ["base", "model", "contracts"],
+  cli: ["base", "model", "scan", "audit", "sdk", "hosts", "mcp", "tui"],
   mcp: ["base", "model", "sdk"],
   tui: ["base", "model", "sdk"],
   "use-cases": ["base", "model", "sdk"],
@@ -65,6 +69,7 @@ const ON_DEMAND: readonly string[] = [
   "src/mcp/embedded.ts",
   "src/cli/arguments/policy-document.ts",
   "src/cli/results/learned-yaml.ts",
+  "src/tui/supervise.ts",
 ];
 
 /** Decide and describe, and touch nothing. */
@@ -75,7 +80,7 @@ const INPUT_AND_OUTPUT =
 const BUILTIN = new Set(builtinModules.map((name) => `node:${name}`));
 
 /** Tests compose what they like; what is shipped does not. */
-const files = projectFiles().filter((file) => /^src\/.*\.ts$/.test(file) && !file.endsWith(".test.ts"));
+const files = projectFiles().filter((file) => /^src\/.*\.tsx?$/.test(file) && !file.endsWith(".test.ts"));
 const imports = new Map(files.map((file) => [file, findImports(file, readProjectFile(file))]));
 const isRelative = (specifier: string) => specifier.startsWith(".");
 const target = (file: string, specifier: string) => normalize(join(dirname(file), specifier));

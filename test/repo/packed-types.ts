@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import ts from "typescript";
+import ts from "typescript-api";
 import { runProcess } from "../helpers/installation.ts";
 import { PackedPackage } from "../helpers/packed-package.ts";
 import { ROOT } from "./project-files.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import ts from "typescript";
+import ts from "typescript-api";
 import { expect, it, vi } from "vitest";
 import { CONTRACT_SDK_METHODS } from "./public-names.ts";
 import { handleRows } from "./handle-tables.ts";
@@ -35,7 +35,14 @@ function methodsOf(file: string, name: string): ts.MethodDeclaration[] {
   return found.members.flatMap((one) => (ts.isMethodDeclaration(one) && ts.isIdentifier(one.name) ? [one] : []));
 }
 
-const methodsOfClient = () => methodsOf("cloche.ts", "Cloche");
+/** With those that it inherits. */
+const methodsOfClient = () => [
+  ...methodsOf("cloche.ts", "Cloche"),
+  ...methodsOf("run-calls.ts", "RunCalls"),
+  ...methodsOf("audit-calls.ts", "AuditCalls"),
+  ...methodsOf("approval-calls.ts", "ApprovalCalls"),
+  ...methodsOf("installation-calls.ts", "InstallationCalls"),
+];
 
 /** How the page calls a thing, and the class of its methods. */
 const HANDLES = [

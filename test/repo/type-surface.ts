@@ -1,4 +1,4 @@
-import ts from "typescript";
+import ts from "typescript-api";
 import type { OpenProgram } from "./packed-types.ts";
 
 const FLAGS: ts.TypeFormatFlags =
@@ -85,7 +85,7 @@ class Surface {
   #members(type: ts.Type): string[] {
     const own = this.#checker.getPropertiesOfType(type).filter(({ name, declarations = [] }) => {
       const isForeign = (one: ts.Declaration) =>
-        /\/node_modules\/(typescript|@types)\//.test(one.getSourceFile().fileName);
+        /\/node_modules\/(typescript|typescript-api|@types)\//.test(one.getSourceFile().fileName);
       const isPrivate = declarations.some((one) => ts.getCombinedModifierFlags(one) & ts.ModifierFlags.Private);
       return !isPrivate && !name.includes("#private") && name !== "prototype" && !declarations.every(isForeign);
     });

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { goProgram } from "../helpers/agents.ts";
 import { DockerEngine } from "../helpers/docker-engine.ts";
 import { DoorsInstallation } from "../helpers/doors.ts";
 import { Installation } from "../helpers/installation.ts";
@@ -16,7 +18,14 @@ const LISTED = "listed.example.test";
 const UNLISTED = "unlisted.example.test";
 const OTHERS = "others.example.test";
 const ABSTRACT = `cloche-test-${process.pid}`;
-const ATTACKS = readFileSync(new URL("../fixtures/egress-attacks.py", import.meta.url), "utf8");
+const API = "api.example.test";
+const SECRET = `sec-${randomBytes(14).toString("hex")}`;
+const TOKEN = `tok-${randomBytes(20).toString("hex")}`;
+const fixture = (name: string): string => readFileSync(new URL(`../fixtures/${name}.py`, import.meta.url), "utf8");
+/** Programs for a sandbox, each with what both have. */
+const [ATTACKS, LEAKS] = ["egress-attacks", "egress-leaks"].map((name) => fixture("egress-attempts") + fixture(name));
+const WITHOUT_PROXY = `from urllib.request import ProxyHandler, build_opener
+print(build_opener(ProxyHandler({})).open("https://${API}/python").read().decode(), end="")`;
 /** A machine that is the first of its environment boots once. */
 const OPEN_MS = 300_000;
 
@@ -38,15 +47,27 @@ describe.each(WALLS)("a sandbox with network policy egress, backend $backend", (
     return { code: exit_code, out: stdout, all: stdout + stderr };
   };
 
+  /** What became of each attempt of a program. */
+  const attempts = async (program = "", plan: string): Promise<Record<string, string>> => {
+    const { out, all } = await run(["/usr/bin/python3", "-c", program, plan]);
+    return JSON.parse(out === "" ? `{"failed": ${JSON.stringify(all)}}` : out) as Record<string, string>;
+  };
+
   beforeAll(async () => {
     if (backend === "docker") engine = await DockerEngine.start();
     at = new DoorsInstallation(new Installation(`w${backend.slice(0, 1)}`, engine?.env));
-    outside = await new Outside().open(at.at, [REGISTRY, CODE, LISTED, UNLISTED, OTHERS]);
+    outside = await new Outside().open(at.at, [REGISTRY, CODE, LISTED, UNLISTED, OTHERS, API]);
     const made = await at.sdk.createWorkspace({
       backend,
       environment,
-      network_policy: "egress",
-      allow_hosts: [LISTED, REGISTRY, "*.below.example.test"],
+      egress: {
+        routes: [
+          ...[LISTED, REGISTRY, "*.below.example.test"].map((host) => ({ host })),
+          { host: API, auth: { scheme: "Bearer", token_ref: "API_TOKEN" } },
+        ],
+      },
+      egress_tokens: { API_TOKEN: TOKEN },
+      secrets: [{ name: "DEPLOY_KEY", value: SECRET }],
     });
     id = made.workspace_id;
     serve(at.at, outside);
@@ -63,9 +84,9 @@ describe.each(WALLS)("a sandbox with network policy egress, backend $backend", (
 
   it("installs a package and clones a repository with nothing but listed hosts", async () => {
     if (hasNode) {
-      const npm = "mkdir /tmp/project && cd /tmp/project && npm install semver --no-audit --no-fund";
-      const installed = await run(`${npm} --registry https://${REGISTRY}/ && ls node_modules/semver/package.json`);
-      expect(installed.all).toContain("node_modules/semver/package.json");
+      const npm = "mkdir /tmp/project && cd /tmp/project && npm install fzstd --no-audit --no-fund";
+      const installed = await run(`${npm} --registry https://${REGISTRY}/ && ls node_modules/fzstd/package.json`);
+      expect(installed.all).toContain("node_modules/fzstd/package.json");
     }
     const cloned = await run(`git clone -q https://${CODE}/real.git /tmp/clone && cat /tmp/clone/file`);
     expect(cloned.all).toBe("from the repository\n");
@@ -81,8 +102,7 @@ describe.each(WALLS)("a sandbox with network policy egress, backend $backend", (
     const gate = join(at.at.home, "workspaces", id, "gate/control.sock");
     const paths = [gate, join(at.at.home, "daemon.sock"), "/run/docker.sock", "/var/run/docker.sock"];
     const plan = JSON.stringify([LISTED, UNLISTED, outside.port, ABSTRACT, paths]);
-    const { out, all } = await run(["/usr/bin/python3", "-c", ATTACKS, plan]);
-    const results = JSON.parse(out === "" ? `{"failed": ${JSON.stringify(all)}}` : out) as Record<string, string>;
+    const results = await attempts(ATTACKS, plan);
     const expected: readonly [RegExp, RegExp][] = [
       [
         /^tunnel other (?:Host|authority)|^tunnel two|^tunnel whole|^request|^address (?:plain )?other Host/,
@@ -107,6 +127,51 @@ describe.each(WALLS)("a sandbox with network policy egress, backend $backend", (
     expect(outside.asked).toEqual([`${LISTED}:443`]);
   });
 
+  it("G-37 G-50 G-56 gets no secret and no stand-in out to a listed host, and no request that can be read in two ways", async () => {
+    outside.upstream.seen.length = 0;
+    const results = await attempts(LEAKS, JSON.stringify([LISTED, "below.example.test", API, SECRET]));
+    const expected: readonly [RegExp, RegExp][] = [
+      [/^leak host/, /^HTTP\/1\.1 403 .*(?:DLP_BLOCKED|EGRESS_DENIED)/s],
+      [/^leak|^stand-in/, /^HTTP\/1\.1 403 .*DLP_BLOCKED/s],
+      [/^pass/, /^HTTP\/1\.1 302 /],
+      [/^home/, /^HTTP\/1\.1 200 /],
+      [/^smuggle/, /^(?:HTTP\/1\.1 4\d\d |$|error: .*reset)/],
+    ];
+    for (const [name, result] of Object.entries(results))
+      expect(result, name).toMatch(expected.find(([names]) => names.test(name))?.[1] ?? /never/);
+    expect(Object.keys(results).length).toBeGreaterThan(85);
+    const { seen } = outside.upstream;
+    expect(seen.map(({ url }) => url).filter((url) => url.includes("two") || url.includes("//"))).toEqual([]);
+    expect(seen.filter(({ headers }) => headers.host === API).map(({ headers }) => headers.authorization)).toEqual([
+      `Bearer ${TOKEN}`,
+    ]);
+    // The harmless ones, the one that goes home, and the first half of what was cut.
+    expect(seen).toHaveLength(10);
+  });
+
+  it("has tools that know no proxy reach listed hosts by name", async () => {
+    const tools = at.at.path("tools");
+    mkdirSync(tools);
+    linkSync(goProgram(), join(tools, basename(goProgram())));
+    await at.sdk.pushWorkspaceSync(id, tools, { dest: "tools" });
+    const { code } = await run("command -v curl");
+    expect(code === 0 || environment === "debian:12").toBe(true); // which has none, but git with its library
+    for (const [command, path] of [
+      ...(code === 0
+        ? [
+            [`curl -sS --noproxy '*' https://${API}/curl`, "/curl"],
+            [`env -i PATH=$PATH curl -sS https://${API}/bare-curl`, "/bare-curl"],
+          ]
+        : []),
+      [`/usr/bin/python3 -c '${WITHOUT_PROXY}'`, "/python"],
+      [`env -i PATH=$PATH HOME=$HOME /workspace/tools/ask https://${API}/go`, "/go"],
+    ]) {
+      outside.upstream.seen.length = 0;
+      expect(await run(command ?? "")).toMatchObject({ code: 0, all: "home\n" });
+      expect(outside.upstream.seen.map(({ url }) => url)).toEqual([path]);
+    }
+  });
+
   it("G-44 reaches neither the gate nor the files of another sandbox's", async () => {
     const asked = { backend, environment, network_policy: "egress" as const, allow_hosts: [OTHERS] };
     const other = (await at.sdk.createWorkspace(asked)).workspace_id;
@@ -125,7 +190,7 @@ describe.each(WALLS)("a sandbox with network policy egress, backend $backend", (
 });
 
 function serve(at: Installation, { upstream }: Outside): void {
-  const registry = new PackageRegistry(REGISTRY, "semver");
+  const registry = new PackageRegistry(REGISTRY, "fzstd");
   const code = new GitServer(at.path("repositories"));
   code.make("real.git", "file", "from the repository\n");
   upstream.handler = (given, response, body) => {
@@ -134,6 +199,7 @@ function serve(at: Installation, { upstream }: Outside): void {
     const host = request.headers.host ?? String(request.headers[":authority"]);
     if (host === REGISTRY) registry.answer(request, answer);
     else if (host === CODE) void code.answer(request, answer, body);
+    else if (host === API) answer.end("home\n");
     else answer.writeHead(302, { location: `https://${UNLISTED}/attack` }).end();
   };
 }

@@ -134,7 +134,7 @@ describe.each([
   });
 
   it("reaches no listener of the host", async () => {
-    const { port } = listeners[0]?.address() as AddressInfo;
+    const { port } = listeners[0]!.address() as AddressInfo;
     const tcp = `use IO::Socket::INET; print IO::Socket::INET->new(PeerAddr => "127.0.0.1:${port}", Timeout => 5) ? "reached" : "no"`;
     expect(await attack(tcp)).toBe("no");
     const abstract = `use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) or die; print connect(S, pack_sockaddr_un("\\0cl-em-${uid}")) ? "reached" : "no"`;

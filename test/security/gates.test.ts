@@ -127,6 +127,7 @@ describe("G-28 the gate of a guest program that was taken over", () => {
 
   afterEach(async () => {
     await gates.end(ID);
+    await gates.close();
     await removeTree(home);
   });
 
@@ -139,7 +140,7 @@ describe("G-28 the gate of a guest program that was taken over", () => {
     const to = { kind: "unix", path: join(home, "nobody.sock") } as const;
     await gates.serve(ID, { guestSocket: null, doors: [{ port: PORT, to }], egress: null });
     expect(processesNaming(home)).toHaveLength(2);
-    gates.close();
+    await gates.close();
     await removeTree(join(home, "workspaces", ID));
     await eventually(() => expect(processesNaming(home)).toEqual([]));
   });
@@ -151,7 +152,38 @@ describe("G-28 the gate of a guest program that was taken over", () => {
     const told = await Promise.all([gates.serve(ID, wanted), other.serve(ID, wanted)]);
     expect(told[0]).toEqual(told[1]);
     expect(processesNaming(home)).toHaveLength(2);
-    other.close();
+    await other.close();
+  });
+
+  /** Of the processes that name the home. */
+  const pids = (): number[] => processesNaming(home).map((line) => parseInt(line, 10));
+
+  it("G-28 may have been started ahead: then it is given to one workspace, with its record, and ends with that", async () => {
+    gates.expect();
+    await eventually(() => expect(pids()).toHaveLength(2));
+    const started = pids();
+    const to = { kind: "unix", path: join(home, "nobody.sock") } as const;
+    const [report] = await gates.serve(ID, { guestSocket: null, doors: [{ port: PORT, to }], egress: null });
+    expect(report).toMatchObject({ port: PORT });
+    expect(pids()).toEqual(started);
+    expect(started).toContain(gatePid());
+    expect(readdirSync(join(home, "spare-gates"))).toEqual([]);
+    await gates.end(ID);
+    expect(pids().filter((pid) => started.includes(pid))).toEqual([]);
+    // The next one waits for nobody yet, and ends with the daemon.
+    await eventually(() => expect(pids()).toHaveLength(2));
+    await gates.close();
+    expect([pids(), readdirSync(join(home, "spare-gates"))]).toEqual([[], []]);
+  });
+
+  it("G-28 that was started ahead by a daemon that was killed is ended by the next one", async () => {
+    gates.expect();
+    await eventually(() => expect(pids()).toHaveLength(2));
+    await createGates({ home, program: join(PROJECT, "dist/gate/main.js"), log: silentLog }).recover();
+    expect([pids(), readdirSync(join(home, "spare-gates"))]).toEqual([[], []]);
+    // Nobody gets one that has ended.
+    await gates.serve(ID, { guestSocket: null, doors: [], egress: null });
+    expect(pids()).toContain(gatePid());
   });
 
   it("G-42 is connected by its keeper to what links of its folder name, and to nothing else", async () => {

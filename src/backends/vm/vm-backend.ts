@@ -62,6 +62,7 @@ export class VmBackend implements Backend {
     liveSnapshots: true,
     guardedSystem: true,
     doors: true,
+    remediation: true,
   };
   readonly isMachine = true;
   /** With 64 the kernel finds no room to unpack what it starts from; with 96 it was seen to boot. */

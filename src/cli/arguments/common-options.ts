@@ -21,6 +21,12 @@ export const TOLD_WORKSPACE_OR_RUN: PositionalSpec = {
   description: `${WORKSPACE_OR_RUN.description}; of one that is gone, its whole id or identity`,
 };
 
+export const PROPOSAL: PositionalSpec = {
+  name: "ID",
+  description: "The proposal, by its id or the first characters of it",
+  completes: "proposal",
+};
+
 export const ENVIRONMENT: PositionalSpec = {
   name: "ENVIRONMENT",
   description:

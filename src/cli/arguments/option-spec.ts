@@ -1,6 +1,7 @@
 /** What a completion offers for a value. */
 export type Completes =
   | "workspace"
+  | "run"
   | "service"
   | "snapshot"
   | "shell"
@@ -10,7 +11,9 @@ export type Completes =
   | "command-words"
   | "agent"
   | "bottle"
-  | "definition";
+  | "definition"
+  | "proposal"
+  | "rule";
 
 export interface OptionSpec {
   readonly type: "string" | "boolean";

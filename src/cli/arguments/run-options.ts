@@ -1,6 +1,10 @@
 import { usageError } from "./usage-error.ts";
 
-export const IDENTITY = { name: "IDENTITY", description: "The run, as `cloche list active` shows it" } as const;
+export const IDENTITY = {
+  name: "IDENTITY",
+  description: "The run, as `cloche list active --all` shows it",
+  completes: "run",
+} as const;
 
 export const HEADLESS = {
   type: "boolean",

@@ -11,7 +11,13 @@ export const command = defineCommand({
   summary: "Bring what an agent changed into your checkout",
   description:
     "Shows what would come, asks, and does it: all of it or nothing, and never over work that is not committed. Also while the agent works. Nothing of git runs on the way: no hook and no filter.",
-  positionals: [{ name: "IDENTITY", description: "The run, as `cloche list` shows it; or a workspace" }],
+  positionals: [
+    {
+      name: "IDENTITY",
+      description: "The run, also one that has ended, by its identity; or a workspace",
+      completes: "workspace",
+    },
+  ],
   options: {
     as: {
       type: "string",
@@ -79,7 +85,8 @@ export const command = defineCommand({
     const isWanted = planned.conflict_count > 0 || yes || (await isAgreedTo(context, planned));
     if (!isWanted) return 1;
     // Conflicts are told by the call itself, which changes nothing then.
-    const done = await client.applyRun(identity, { ...asked, onProgress: context.onProgress });
+    const agreed = yes ? {} : { plan_digest: planned.plan_digest };
+    const done = await client.applyRun(identity, { ...asked, ...agreed, onProgress: context.onProgress });
     await context.print(done, () => appliedText(done));
     if (yes)
       for (const { path: left, reason } of done.left_out) context.note(`note: left out ${escapeName(left)}: ${reason}`);

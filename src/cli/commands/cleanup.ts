@@ -24,7 +24,7 @@ export const command = defineCommand({
     const client = await context.connect();
     const plan = await client.cleanUp({ all, dry_run: true });
     if (dry_run || plan.removed.length === 0) {
-      await context.print(plan, () => cleanedText(plan, "Would remove"));
+      await context.print(plan, () => cleanedText(plan, "Would remove", all));
       return 0;
     }
     if (!yes) {
@@ -36,16 +36,17 @@ export const command = defineCommand({
       }
     }
     const done = await client.cleanUp({ all, onProgress: context.onProgress });
-    await context.print(done, () => cleanedText(done, "Removed"));
+    await context.print(done, () => cleanedText(done, "Removed", all));
     return 0;
   },
 });
 
-function cleanedText({ removed, kept }: CleanedUp, verb: string): string {
+function cleanedText({ removed, kept }: CleanedUp, verb: string, all: boolean | undefined): string {
   return [
     ...(removed.length === 0 ? ["Nothing to clean up"] : []),
     ...removed.map((one) => `${verb} ${leftoverLine(one)}`),
     ...kept.map((one) => `Kept ${leftoverLine(one)}`),
+    ...(kept.length > 0 && !all ? ["What is kept and not at work goes with --all"] : []),
   ].join("\n");
 }
 

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
+import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createMemoryIo } from "../../../test/helpers/memory-io.ts";
@@ -24,6 +25,7 @@ interface Gate {
 }
 
 interface DemoBottle {
+  git: { repos: { slug: { url: string } } };
   egress: { routes: { connect: string }[] };
 }
 
@@ -50,7 +52,13 @@ function agentClient({ stops, injects }: Gate): Partial<Cloche> {
         wanted: { variables: ["DEMO_TOKEN", "DEMO_DEPLOY_KEY"] },
       }),
     startRun: async (_agent: string, { manifest, variables = {} }: StartRunOptions) => {
-      const [route] = (manifest?.bottles["demo"] as DemoBottle).egress.routes;
+      const { egress, git } = manifest!.bottles["demo"] as DemoBottle;
+      const [route] = egress.routes;
+      const repository = fileURLToPath(git.repos.slug.url);
+      const branch = (name: string) =>
+        execFileSync("git", ["-C", repository, "update-ref", `refs/heads/${name}`, "main"]);
+      branch("agent/repair");
+      if (!stops) branch("agent/notes");
       const address = route?.connect ?? "";
       const token = injects ? `Bearer ${variables["DEMO_TOKEN"]}` : "none";
       await send(address, "api.example.test", { authorization: token }, "");
@@ -72,7 +80,9 @@ function agentClient({ stops, injects }: Gate): Partial<Cloche> {
       const denied = [
         { kind: "egress.denied", host: "evil.example.test", code: "EGRESS_DENIED" },
         { kind: "egress.denied", host: "docs.example.test", code: "DLP_BLOCKED" },
+        { kind: "push.rejected", refs: ["refs/heads/agent/notes"] },
       ];
+      yield { kind: "push.accepted", refs: ["refs/heads/agent/repair"] };
       yield* stops ? denied : [];
     },
     startWorkspace: () => Promise.resolve({}),
@@ -98,7 +108,7 @@ it("goes as promised behind a gate, and leaves nothing behind", async () => {
   const io = createMemoryIo({ client: agentClient({ stops: true, injects: true }) });
   expect(await runCli(["demo"], io)).toBe(0);
   expect(io.stdout.text).toContain("4. All three ways out were closed, and told");
-  expect(io.stdout.text).toContain("All 6 steps went as promised");
+  expect(io.stdout.text).toContain("All 7 steps went as promised");
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -107,7 +117,7 @@ it("exits with 1 and names the steps where something got out", async () => {
   expect(await runCli(["demo", "--json"], io)).toBe(1);
   const document = JSON.parse(io.stdout.text) as DemoDocument;
   expect(document.ok).toBe(false);
-  expect(document.steps.filter((step) => !step.ok).map((step) => step.name)).toEqual(["token", "leaks"]);
+  expect(document.steps.filter((step) => !step.ok).map((step) => step.name)).toEqual(["token", "leaks", "push"]);
 });
 
 it("removes the run when a step throws", async () => {

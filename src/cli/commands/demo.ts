@@ -3,6 +3,7 @@ import { BACKEND } from "../arguments/common-options.ts";
 import { defineCommand, type Context } from "../command.ts";
 import { KEY, REAL_AGENTS, realBottle, scriptedBottle, TOKEN } from "../demo/bottle.ts";
 import { openOutside } from "../demo/outside.ts";
+import { makeRepository } from "../demo/repository.ts";
 import { copySample } from "../demo/sample.ts";
 import { DEMO_STEPS, type DemoState, type DemoStep } from "../demo/steps.ts";
 import { formatElapsed } from "../output/duration.ts";
@@ -27,7 +28,7 @@ export const command = defineCommand({
   words: ["demo"],
   summary: "See the main job done in a few seconds",
   description:
-    "A scripted agent in a bottle repairs a failing test, and then tries to leak in three ways. Needs no key and no network, and leaves nothing behind. With --agent a real one does the repair; that needs its program and your credential. Exits with 1 when a step does not go as promised.",
+    "A scripted agent in a bottle repairs a failing test, tries to leak in three ways, and pushes what it did: once as it should, and once with a key in it. Needs no key and no network, and leaves nothing behind. With --agent a real one does the repair; that needs its program and your credential. Exits with 1 when a step does not go as promised.",
   positionals: [],
   options: {
     environment: {
@@ -62,16 +63,20 @@ async function runSteps(context: Context, options: DemoOptions): Promise<DemoSte
   await using sample = await copySample();
   await using outside = await openOutside(token);
   const { agent, backend, environment } = options;
+  const repository = agent === undefined ? await makeRepository(sample.folder) : undefined;
   const reports: DemoStepReport[] = [];
   const { env } = context.io;
   const state: DemoState = {
     client,
     sample,
     outside,
+    repository,
     backend,
     isScripted: agent === undefined,
     manifest:
-      agent === undefined ? await scriptedBottle(outside.address, environment) : realBottle(agent, env, environment),
+      agent === undefined
+        ? await scriptedBottle({ outside: outside.address, repository: repository?.url }, environment)
+        : realBottle(agent, env, environment),
     values:
       agent === undefined
         ? { [TOKEN]: token, [KEY]: `demo-key-${randomBytes(12).toString("hex")}` }
@@ -128,7 +133,9 @@ function paint(line: string, { colours: { cyan, dim, green, red, yellow } }: Con
   if (text.startsWith("> ")) return cyan(text);
   if (/^FAIL|^-/.test(text)) return red(text);
   if (/^ok |^\+/.test(text)) return green(text);
-  return /403|nobody answers|EGRESS_DENIED|DLP_BLOCKED|NOT_RESOLVED/.test(text) ? yellow(text) : dim(text);
+  return /403|nobody answers|refused|push.rejected|EGRESS_DENIED|DLP_BLOCKED|NOT_RESOLVED/.test(text)
+    ? yellow(text)
+    : dim(text);
 }
 
 function closing(

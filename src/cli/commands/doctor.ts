@@ -72,6 +72,7 @@ const CAPABILITIES = {
   live_snapshots: "live snapshots",
   machine_files: "packed machines",
   guarded_system: "guarded system files",
+  remediation: "changed environments",
   egress: "egress",
 } as const;
 

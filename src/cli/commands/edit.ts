@@ -1,10 +1,9 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { failure } from "../../model/error-codes.ts";
 import type { Cloche } from "../../sdk/cloche.ts";
 import { unknownName, usageError } from "../arguments/usage-error.ts";
 import { type Context, defineCommand } from "../command.ts";
 import { canAsk, confirm } from "../terminal/confirm.ts";
+import { openEditor } from "../terminal/open-editor.ts";
 
 interface Definition {
   readonly kind: "agent" | "bottle";
@@ -28,7 +27,7 @@ export const command = defineCommand({
     const name = context.argument("NAME");
     const before = await findDefinition(context, client, name, this.words);
     for (;;) {
-      await openEditor(context, before.path);
+      await openEditor(context.io, before.path);
       const { problem } = await findDefinition(context, client, `${before.kind}s/${before.name}`, this.words);
       if (problem === null) {
         await context.print({ ...before, problem }, () => `${before.path} is right`);
@@ -67,15 +66,4 @@ async function findDefinition(
   if (other)
     throw usageError(words, `A bottle and an agent are called "${word}"`, `Say bottles/${word} or agents/${word}.`);
   return one;
-}
-
-/** As git does it: the words of the variable are a shell's. */
-async function openEditor({ io }: Context, path: string): Promise<void> {
-  const editor = io.env["VISUAL"] || io.env["EDITOR"] || "vi";
-  const child = spawn("/bin/sh", ["-c", `${editor} "$1"`, "sh", path], { stdio: "inherit", env: io.env });
-  const [code] = (await once(child, "exit")) as [number | null];
-  if (code === 0) return;
-  throw failure("INVALID_ARGUMENT", `The editor "${editor}" ended with ${code ?? "a signal"}`, {
-    hint: "Set EDITOR to one that is there",
-  });
 }

@@ -37,6 +37,8 @@ export const command = defineCommand({
     const method = (context.optionalArgument("METHOD") ?? "GET").toUpperCase();
     if (!/^[A-Z]{1,32}$/.test(method)) throw usageError(this.words, `"${method}" is no method`, "METHOD is letters.");
     const url = context.argument("URL");
+    if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url))
+      throw usageError(this.words, `"${url}" is no whole URL`, "Such as https://api.example.com/v1/items.");
     const client = await context.connect();
     const checked = IS_FILE.test(about)
       ? await withPolicyFile(context.io, { file: about, words: this.words, flag: "the policy" }, (egress) =>

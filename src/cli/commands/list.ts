@@ -1,5 +1,6 @@
 import type { AgentList } from "../../model/bottle-plan.ts";
 import type { RunList } from "../../model/run.ts";
+import { usageError } from "../arguments/usage-error.ts";
 import { defineCommand } from "../command.ts";
 import { escapeName } from "../output/escape.ts";
 import { formatTable, type Layout } from "../output/table.ts";
@@ -10,12 +11,15 @@ export const command = defineCommand({
   description:
     "Agents are files in agents/ of the cloche home and in .cloche/agents/ of the current folder; bottles are files in bottles/ of the cloche home.",
   positionals: [{ name: "active", description: "The runs that work now", optional: true, choices: ["active"] }],
-  options: {},
-  examples: ["cloche list", "cloche list active", "cloche list --json"],
+  options: { all: { type: "boolean", description: "With active: also the runs that have ended and are kept" } },
+  examples: ["cloche list", "cloche list active", "cloche list active --all", "cloche list --json"],
   async run(context) {
-    if (context.optionalArgument("active") !== undefined) {
-      const runs = await (await context.connect()).listRuns();
-      await context.print(runs, () => formatRuns(runs, context.layout));
+    const { all } = context.values;
+    const isActive = context.optionalArgument("active") !== undefined;
+    if (all && !isActive) throw usageError(this.words, "--all is for `cloche list active`");
+    if (isActive) {
+      const runs = await (await context.connect()).listRuns({ all });
+      await context.print(runs, () => formatRuns(runs, context.layout, all));
       return 0;
     }
     const list = await (await context.connect()).listAgents({ project_path: context.io.cwd });
@@ -46,8 +50,9 @@ function formatList({ agents, bottles }: AgentList, layout: Layout): string {
   ].join("\n");
 }
 
-function formatRuns({ runs }: RunList, layout: Layout): string {
-  if (runs.length === 0) return "No agent is at work";
+function formatRuns({ runs }: RunList, layout: Layout, all: boolean | undefined): string {
+  if (runs.length === 0)
+    return all ? "There are no runs" : "No agent is at work; `cloche list active --all` has the runs that were kept";
   const rows = runs.map(({ identity, agent_name, backend, state, workspace_id, label }) => [
     identity,
     agent_name,

@@ -28,6 +28,7 @@ export const command = defineCommand({
       type: "string",
       value: "IDENTITY",
       description: "Begin with what `cloche commit` has frozen of a run: its files, its home, its environment",
+      completes: "run",
     },
     cwd: { type: "boolean", description: "Begin /workspace with a copy of the current folder" },
     "dry-run": { type: "boolean", description: "Show the plan and make nothing" },

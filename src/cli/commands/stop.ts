@@ -12,7 +12,8 @@ export const command = defineCommand({
     const client = await context.connect();
     const end = await client.stopRun(context.argument("IDENTITY"));
     await context.print(end, () => {
-      const code = end.exit_code === null ? "" : ` with exit code ${end.exit_code}`;
+      const why = end.reason === null ? "" : `: ${end.reason}`;
+      const code = `${end.exit_code === null ? "" : ` with exit code ${end.exit_code}`}${why}`;
       return end.kept
         ? `${end.identity} has ended${code}; take it up with \`${context.io.program} resume ${end.identity}\``
         : `${end.identity} has ended${code}`;

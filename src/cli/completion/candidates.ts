@@ -1,10 +1,10 @@
 import type { Cloche } from "../../sdk/cloche.ts";
 import { BUILT_IN_BACKENDS } from "../../model/vocabulary.ts";
-import type { CommandShape, CommandTree } from "../command.ts";
+import type { CommandEntry, CommandGroup, CommandShape, CommandTree } from "../command.ts";
 import { childrenOf, findCommand, shortsBelow } from "../command-tree.ts";
 import { escapeName } from "../output/escape.ts";
 import { GLOBAL_OPTIONS, type Completes, type OptionSpec, type OptionSpecs } from "../arguments/option-spec.ts";
-import { fullName } from "../resolve-command.ts";
+import { continues, fullName } from "../resolve-command.ts";
 
 export interface Candidate {
   readonly text: string;
@@ -35,6 +35,7 @@ async function allCandidates(
   for (const [index, word] of before.entries()) {
     if (word.startsWith("-")) continue;
     path.push(path.length === 0 ? fullName(tree, word) : word);
+    if (continues(tree, path, before[index + 1])) continue;
     const command = await findCommand(tree, path)?.load();
     if (!command) continue;
     const args = before.slice(index + 1);
@@ -84,7 +85,9 @@ async function forPositional(
   const last = command.positionals.at(-1);
   const spec = command.positionals[words.length] ?? (last?.multiple ? last : undefined);
   if (spec?.completes === "command-words") return namesBelow(tree, words);
-  const own = spec ? await valuesOf(spec, connect, words) : [];
+  const below = words.length === 0 ? childrenOf(tree, command.words) : [];
+  const found = spec ? await valuesOf(spec, connect, words) : [];
+  const own = found === FILES ? found : [...found, ...below.map(toCandidate)];
   if (own === FILES || !command.takesCommand || (spec && !spec.optional)) return own;
   return [...own, DASHES];
 }
@@ -94,8 +97,13 @@ const positionalWords = (command: CommandShape, args: readonly string[]): string
 
 const DASHES: Candidate = { text: "--", description: "then the command" };
 
+const toCandidate = ({ words, summary }: CommandEntry | CommandGroup): Candidate => ({
+  text: words.at(-1) ?? "",
+  description: summary,
+});
+
 const namesBelow = (tree: CommandTree, words: readonly string[]): Candidate[] => [
-  ...childrenOf(tree, words).map((child) => ({ text: child.words.at(-1) ?? "", description: child.summary })),
+  ...childrenOf(tree, words).map(toCandidate),
   ...shortsBelow(tree, words).map(({ word, entry }) => ({ text: word, description: entry.summary })),
 ];
 
@@ -136,6 +144,10 @@ async function askDaemon(what: Completes, client: Cloche, workspace: string | un
       ...own.map(({ name, id }) => ({ text: name, description: id })),
     ];
   }
+  if (what === "run") {
+    const { runs } = await client.listRuns({ all: true });
+    return runs.map(({ identity, state }) => ({ text: identity, description: state }));
+  }
   if (what === "shell" && workspace !== undefined) {
     const { shells } = await client.listShells(workspace);
     return shells.map(({ shell_id, state }) => ({ text: shell_id, description: state }));
@@ -156,6 +168,17 @@ async function askDaemon(what: Completes, client: Cloche, workspace: string | un
         : agents.map(({ name, bottle }) => ({ text: name, description: `in ${bottle ?? "no bottle"}` }))),
       ...(what === "agent" ? [] : bottles.map(({ name }) => ({ text: name, description: "bottle" }))),
     ];
+  }
+  if (what === "proposal") {
+    const { proposals } = await client.listApprovals();
+    return proposals.map(({ proposal_id, kind, identity }) => ({
+      text: proposal_id,
+      description: escapeName(`${kind} of ${identity}`),
+    }));
+  }
+  if (what === "rule") {
+    const { rules } = await client.listApprovalRules();
+    return rules.map(({ rule_id, adds }) => ({ text: rule_id, description: escapeName(adds.slice(0, 80)) }));
   }
   if (what === "environment") {
     const { environments } = await client.listEnvironments();

@@ -9,6 +9,8 @@ const FAULT = { file: "slug.sh", wrong: `tr ' ' '-'` } as const;
 
 export interface DemoSample extends AsyncDisposable {
   readonly path: string;
+  /** For what else the demo needs. */
+  readonly folder: string;
   /** Whether the copy on the host still has the fault. */
   unchanged(): Promise<boolean>;
 }
@@ -23,6 +25,7 @@ export async function copySample(): Promise<DemoSample> {
   await cp(packageFile("examples/demo-project"), path, { recursive: true });
   return {
     path,
+    folder,
     unchanged: async () => (await readFile(join(path, FAULT.file), "utf8")).includes(FAULT.wrong),
     [Symbol.asyncDispose]: () => removeTree(folder),
   };

@@ -6,6 +6,7 @@ import type { Cloche } from "../../sdk/cloche.ts";
 import type { Manifest } from "../../sdk/manifest.ts";
 import { AGENT_NAME, KEY, TASK, TOKEN } from "./bottle.ts";
 import type { DemoOutside } from "./outside.ts";
+import type { DemoRepository } from "./repository.ts";
 import type { DemoSample } from "./sample.ts";
 
 /** What the steps share and fill in as they go. */
@@ -17,6 +18,8 @@ export interface DemoState {
   /** Whether the agent is the scripted one, whose every move is known. */
   readonly isScripted: boolean;
   readonly outside: DemoOutside;
+  /** Undefined where the host has no git, and with a real agent. */
+  readonly repository: DemoRepository | undefined;
   /** By variable. */
   readonly values: Readonly<Record<string, string>>;
   /** A line for people, as soon as it is there. */
@@ -37,6 +40,9 @@ export interface DemoStep {
   readonly isScripted?: true;
   run(state: DemoState): Promise<DemoOutcome>;
 }
+
+/** What the agent says where it cannot push. */
+const NO_GIT = "There is no git here";
 
 const planned = ({ manifest, sample, backend, isScripted }: DemoState) => ({
   manifest,
@@ -99,10 +105,27 @@ export const DEMO_STEPS: readonly DemoStep[] = [
     },
   },
   {
+    name: "push",
+    title: "Its commit reached the repository; the one with the key in it did not",
+    isScripted: true,
+    async run({ client, identity, repository, values, output, tell }) {
+      if (!repository || output.includes(NO_GIT)) {
+        tell(`left out: there is no git ${repository ? "in this environment" : "on this host"}`);
+        return { ok: true };
+      }
+      const branches = await repository.branches();
+      for (const [name, subject] of Object.entries(branches)) tell(`${name.padEnd(16)} ${subject}`);
+      const told = await pushes(client, identity);
+      for (const [kind, refs] of told) tell(`${kind.padEnd(16)} ${refs}`);
+      const isThere = Object.keys(branches).join() === "agent/repair,main";
+      const isTold = told.map(([kind]) => kind).join() === "push.accepted,push.rejected";
+      return { ok: isThere && isTold && !(await repository.holds(values[KEY] ?? "")) };
+    },
+  },
+  {
     name: "diff",
     title: "What changed waits for you; the project on the host is untouched",
     async run({ client, sample, identity, isScripted, tell }) {
-      await client.startWorkspace(identity);
       const diff = await client.diffWorkspace(identity);
       for (const line of changedLines(diff)) tell(line);
       tell(`bring such changes home with: cloche apply ${identity}`);
@@ -134,6 +157,7 @@ async function work(state: DemoState): Promise<RunEnd> {
   const { identity } = await client.startRun(AGENT_NAME, { ...planned(state), variables });
   state.identity = identity;
   await using stream = await client.attachRun(identity);
+  const unreached = state.isScripted ? undefined : stopUnreached(state, stream.result);
   let rest = "";
   for await (const { data } of stream.output()) {
     state.output += data.toString("utf8");
@@ -142,13 +166,42 @@ async function work(state: DemoState): Promise<RunEnd> {
     for (const line of lines) if (line !== "") state.tell(line);
   }
   if (rest !== "") state.tell(rest);
+  await unreached;
   return await stream.result;
+}
+
+/** A real agent whose model does not answer tries again for minutes, without a word. */
+const MAX_FAILURES = 3;
+
+async function stopUnreached({ client, identity, tell }: DemoState, ended: Promise<unknown>): Promise<void> {
+  const watching = new AbortController();
+  void ended.catch(() => undefined).finally(() => watching.abort());
+  let failures = 0;
+  try {
+    for await (const event of client.watch({ identity, since: 0, kinds: ["egress.denied"], signal: watching.signal })) {
+      if (event.kind !== "egress.denied" || event.code !== "UPSTREAM_FAILED" || ++failures < MAX_FAILURES) continue;
+      tell(`${event.host} cannot be reached from this host (UPSTREAM_FAILED): the agent is stopped`);
+      await client.stopRun(identity);
+      return;
+    }
+  } catch (error) {
+    if (!watching.signal.aborted) throw error;
+  }
 }
 
 async function denials(client: Cloche, identity: string): Promise<EventOf<"egress.denied">[]> {
   const found: EventOf<"egress.denied">[] = [];
   for await (const event of client.watch({ identity, since: 0, kinds: ["egress.denied"], follow: false }))
     if (event.kind === "egress.denied") found.push(event);
+  return found;
+}
+
+async function pushes(client: Cloche, identity: string): Promise<[string, string][]> {
+  const found: [string, string][] = [];
+  const kinds = ["push.accepted", "push.rejected"] as const;
+  for await (const event of client.watch({ identity, since: 0, kinds: [...kinds], follow: false }))
+    if (event.kind === "push.accepted" || event.kind === "push.rejected")
+      found.push([event.kind, event.refs.join(" ")]);
   return found;
 }
 

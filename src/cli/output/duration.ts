@@ -1,15 +1,6 @@
-const UNITS = [
-  ["d", 86_400],
-  ["h", 3600],
-  ["m", 60],
-] as const;
+import { formatAge } from "../../base/duration.ts";
 
-/** `45s`, `3m`, `2h`, `9d`: the largest unit that fits, rounded down. */
-export function formatAge(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds));
-  for (const [unit, size] of UNITS) if (whole >= size) return `${Math.floor(whole / size)}${unit}`;
-  return `${whole}s`;
-}
+export { formatAge };
 
 /** `in 59m`, or `now` when the time has come. */
 export const formatUntil = (seconds: number): string => (seconds <= 0 ? "now" : `in ${formatAge(seconds)}`);

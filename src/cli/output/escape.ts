@@ -1,13 +1,8 @@
+import { escapeJson, escapeName, UNSAFE, visible } from "../../base/visible-text.ts";
 import { NO_STYLE, openStyle, STYLE_END, styleAfter } from "./text-style.ts";
 
-/**
- * Text that came out of a sandbox must not drive the terminal it is shown on, nor look like something else. Covers C0, DEL, C1, line and paragraph
- * separators, the marks that reorder text, and whatever a terminal draws nothing for, but for the mark that makes an emoji of the sign before it.
- */
-// SECURITY: a file name with an escape sequence could retitle, repaint or answer for the user's terminal (G-27)
-const UNSAFE =
-  String.raw`(?!(?<=\p{Extended_Pictographic})\uFE0F)` +
-  String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]`;
+export { escapeName };
+
 const SGR = String.raw`\u001B\[([0-9;:]{0,64})m`;
 /** Colours as this program has them, and no other sequence. */
 const OWN_SGR = String.raw`\u001B\[(?:[0-4]|22|3[1-69]|9[1-6])(?:;(?:[1-4]|3[1-6]|9[1-6])){0,3}m`;
@@ -16,18 +11,7 @@ const ANYWHERE = new RegExp(UNSAFE, "gu");
 const IN_OUTPUT = new RegExp(String.raw`${SGR}|\r\n|${UNSAFE}`, "gu");
 const ON_SCREEN = new RegExp(`${OWN_SGR}|${UNSAFE}`, "gu");
 
-const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-
-function visible(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  if (code < 0x100) return NAMED[character] ?? `\\x${code.toString(16).padStart(2, "0")}`;
-  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`;
-}
-
 const isLayout = (found: string): boolean => found === "\n" || found === "\t";
-
-/** A name, path or message on one line: every control character is shown as an escape. */
-export const escapeName = (text: string): string => text.replace(ANYWHERE, visible);
 
 /** Text of several lines: line ends and tabs stay. */
 export const escapeText = (text: string): string =>
@@ -76,15 +60,8 @@ export function escapeOutput(text: string): string {
 export const guardScreen = (text: string): string =>
   text.replace(ON_SCREEN, (found) => (isLayout(found) || found.endsWith("m") ? found : visible(found)));
 
-/** A document whose text drives no terminal either: what JSON leaves as it is and is unsafe is written as JSON's own escape, which means the same. */
+/** A document whose text drives no terminal either. */
 export const formatJson = (document: unknown): string => escapeJson(JSON.stringify(document, null, 2));
 
 /** The same on one line. */
 export const formatJsonLine = (document: unknown): string => escapeJson(JSON.stringify(document));
-
-const escapeJson = (json: string): string =>
-  json.replace(ANYWHERE, (found) =>
-    found === "\n" ? found : Array.from({ length: found.length }, (_, at) => jsonEscape(found.charCodeAt(at))).join(""),
-  );
-
-const jsonEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;

@@ -50,7 +50,7 @@ function destination({
   base_commit: base,
 }: Applied): string {
   const top = escapeName(checkout);
-  if (as === "patch") return `${top}, uncommitted`;
+  if (as === "patch") return `${top}, into its files`;
   const on = `branch ${escapeName(branch ?? "")} of ${top}, on ${base?.slice(0, 10) ?? ""}`;
   return as === "branch" ? on : `${escapeName(worktree ?? "")}, a worktree with ${on}`;
 }

@@ -16,9 +16,17 @@ it("tells when, about what, which kind and what is worth knowing, on one line", 
 });
 
 it("names the run where there is one, and nobody where there is none", () => {
-  expect(shown({ ...head, identity: "reviewer-k3x9a", kind: "run.ended", exit_code: 2, kept: true })).toBe(
-    "reviewer-k3x9a  run.ended  exit 2",
-  );
+  expect(
+    shown({
+      ...head,
+      identity: "reviewer-k3x9a",
+      kind: "run.ended",
+      exit_code: 2,
+      kept: true,
+      reason: null,
+      has_changes: false,
+    }),
+  ).toBe("reviewer-k3x9a  run.ended  exit 2");
   expect(shown({ ...head, workspace_id: null, kind: "log.gap", first_missing: 1, last_missing: 6 })).toBe(
     "-  log.gap  1 to 6 are no longer kept",
   );

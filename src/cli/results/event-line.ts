@@ -1,3 +1,4 @@
+import { BUDGET_WORDS } from "../../model/budget.ts";
 import type { ClocheEvent } from "../../model/event.ts";
 import { formatBytes } from "../output/bytes.ts";
 import type { Colours } from "../output/colour.ts";
@@ -24,7 +25,9 @@ export function formatEvent(event: ClocheEvent, { bold, dim, red }: Colours): st
 function isBad(event: ClocheEvent): boolean {
   if (event.kind === "command.ended") return event.state !== "done" || event.exit_code !== 0;
   if (event.kind === "service.ended") return event.state === "failed";
-  return ["workspace.failed", "egress.denied", "push.rejected", "log.gap"].includes(event.kind);
+  return ["workspace.failed", "egress.denied", "push.rejected", "proposal.failed", "egress.lost", "log.gap"].includes(
+    event.kind,
+  );
 }
 
 /** In the words of the command line, without what is in the rest of the line. */
@@ -86,6 +89,12 @@ function describe(event: ClocheEvent): string {
       return `${event.method} ${event.host}:${event.port}${event.path} ${event.status}`;
     case "egress.denied":
       return `${event.method} ${event.host}:${event.port}${event.path} ${event.code}`;
+    case "credential.used":
+      return `${event.credentials.join(" ")} for ${event.host}:${event.port}, ${count(event.requests, "request")}`;
+    case "egress.lost":
+      return `${count(event.count, "event")} of the gate`;
+    case "policy.changed":
+      return `${event.before_hash.slice(0, 12)} to ${event.after_hash.slice(0, 12)} by ${event.operator ?? "policy"}${event.proposal_id === null ? "" : ` for ${event.proposal_id}`}`;
     case "push.accepted":
       return `${event.repo} ${event.refs.join(" ")}`;
     case "push.held":
@@ -93,11 +102,23 @@ function describe(event: ClocheEvent): string {
     case "push.rejected":
       return `${event.repo} ${event.refs.join(" ")}: ${event.reason}`;
     case "proposal.created":
-      return `${event.proposal_id} ${event.proposal_kind}: ${event.justification}`;
+      return `${event.proposal_id} ${event.proposal_kind}: ${event.adds} ${event.justification}`;
     case "proposal.decided":
       return `${event.proposal_id} ${event.status}${event.reason === null ? "" : `: ${event.reason}`}`;
+    case "proposal.failed":
+      return `${event.proposal_id}: ${event.reason}`;
+    case "rule.added":
+      return `${event.rule_id} ${event.proposal_kind}: ${event.adds}`;
+    case "rule.removed":
+      return `${event.rule_id} ${event.proposal_kind}`;
+    case "budget.near":
+      return `${event.used} of ${event.limit} ${BUDGET_WORDS[event.resource]}`;
     case "run.started":
       return `${event.agent_name} in ${event.bottle_names.join(", ")} on ${event.backend}`;
+    case "run.moved":
+      return `to ${event.environment}`;
+    case "run.done":
+      return event.summary;
     case "run.ended":
       return event.exit_code === null ? "lost" : `exit ${event.exit_code}`;
     case "log.gap":

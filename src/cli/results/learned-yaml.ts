@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
 import type { EgressLearned } from "../../model/egress-seen.ts";
+import { DEFAULT_PORTS } from "../../model/default-ports.ts";
 import { escapeName } from "../output/escape.ts";
 
 type Route = NonNullable<EgressLearned["egress"]["routes"]>[number];
@@ -13,11 +14,15 @@ export function learnedYaml({
   denied_count: refused,
 }: EgressLearned): string {
   const countOf = (host: string) => hosts.find((one) => one.host === host);
-  const passed = (egress.routes ?? []).flatMap((route) => entry(route, "    "));
-  const rest = denied.flatMap((route) => [
-    `    # denied ${countOf(route.host)?.denied ?? 0} times; take the marks away to let it pass:`,
-    ...entry(route, "    # "),
-  ]);
+  const refusal = (host: string) => `denied ${countOf(host)?.denied ?? 0} times; take the marks away to let it pass`;
+  const listed = new Map((egress.routes ?? []).map((route) => [route.host, route]));
+  const passed = [...listed.values()].flatMap((route) => {
+    const more = denied.find(({ host }) => host === route.host);
+    return [...entry(route, "    "), ...(more && route.matches ? addition(route, more, refusal(route.host)) : [])];
+  });
+  const rest = denied
+    .filter(({ host }) => listed.get(host)?.matches === undefined)
+    .flatMap((route) => [`    # ${refusal(route.host)}:`, ...entry(route, "    # ")]);
   return [
     `# ${requests} requests to ${hosts.length} hosts were seen, ${refused} of them denied`,
     "egress:",
@@ -28,8 +33,17 @@ export function learnedYaml({
   ].join("\n");
 }
 
-const entry = (route: Route, before: string): string[] =>
-  stringify([route], { lineWidth: 0 })
+/** A host is there once: what was denied of one that is listed is more for its own `matches`, which come last in a route. */
+function addition({ ports }: Route, { matches = [], ports: asked = [] }: Route, refusal: string): string[] {
+  const missing = asked.filter((port) => !(ports ?? DEFAULT_PORTS).includes(port));
+  const also = missing.length === 0 ? "" : `, and add to its ports: ${missing.join(", ")}`;
+  return [`        # ${refusal}${also}:`, ...(matches.length === 0 ? [] : lines(matches, "        # "))];
+}
+
+const entry = (route: Route, before: string): string[] => lines([route], before);
+
+const lines = (list: readonly object[], before: string): string[] =>
+  stringify(list, { lineWidth: 0 })
     .trimEnd()
     .split("\n")
     .map((line) => `${before}${escapeName(line)}`);

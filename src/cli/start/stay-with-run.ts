@@ -91,7 +91,8 @@ function farewell(context: Context, end: RunEnd): number {
   if (kept) {
     const how = code === null ? `was cut off: ${reason ?? "its sandbox has ended"}` : `ended with exit code ${code}`;
     const signal = code !== null && code > 128 ? signalName(code - 128) : undefined;
-    context.note(`${identity} ${how}${signal ? ` (${signal})` : ""}, and was kept`);
+    const why = code !== null && reason !== null ? `: ${reason}` : "";
+    context.note(`${identity} ${how}${signal ? ` (${signal})` : ""}${why}, and was kept`);
     context.note(`hint: Take it up with \`${program} resume ${identity}\``);
   }
   if (hasChanges) {

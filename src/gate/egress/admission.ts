@@ -1,5 +1,5 @@
 import type { Denial, DenialCode } from "../../model/egress-denial.ts";
-import { isViolation } from "../../policy/dlp/finding.ts";
+import { type Finding, isViolation } from "../../policy/dlp/finding.ts";
 import { decideRequest } from "../../policy/egress/decide-request.ts";
 import { plainCredential } from "../../policy/egress/plain-credential.ts";
 import { withoutCredentials, withoutParameters } from "./credentials.ts";
@@ -18,11 +18,15 @@ export interface Admitted {
   readonly record: ExchangeRecord;
   readonly headers: string[];
   readonly target: string;
+  /** Found in its head, on a route that holds what has something in it: it goes out only when somebody lets it pass. */
+  readonly held: readonly Finding[];
 }
 
 const HINTS: Readonly<Record<DenialCode, string>> = {
-  EGRESS_DENIED: "Ask the operator for a route, or use a host that is listed",
+  EGRESS_DENIED:
+    "Ask the operator for a route, with the tool egress-block where you have it, or use a host that is listed",
   DLP_BLOCKED: "Take the value out of the request; the operator can let it pass for this host",
+  BUDGET_USED_UP: "Say what you have done so far; requests pass again when the operator gives more",
   BAD_REQUEST: "Send the request again in its plain form",
   UPSTREAM_FAILED: "Try again later; if it stays so, the operator can see the reason in the gate's log",
   CREDENTIAL_UNAVAILABLE: "Ask the operator to give the credential again",
@@ -54,7 +58,9 @@ export function admit(
     ? read
     : { method: read.method, target: read.target, header: (name: string) => headerValue(read.headers, name) };
   const refused = decideRequest((host) => policy.names(host), inForce, place, facts);
-  if (refused || isUnreadable(read) || !inForce) throw deny("EGRESS_DENIED", refused ?? (() => "It is not listed"));
+  const isOnce = refused && inForce && !isUnreadable(read) && !("problem" in facts) && context.takeOnce(place, facts);
+  if ((refused && !isOnce) || isUnreadable(read) || !inForce)
+    throw deny("EGRESS_DENIED", refused ?? (() => "It is not listed"));
   // SECURITY: a pack is packed, and nobody can look into it here: pushes to an upstream of the bottle go through the git gate (G-92)
   const door = PUSH.test(read.target.sent) ? context.gitDoor(place.host) : undefined;
   if (door !== undefined)
@@ -77,9 +83,14 @@ export function admit(
 }
 
 /** A refusal that is written down. */
-export function denied(record: ExchangeRecord, code: DenialCode, message: string): Denied {
+export function denied(
+  record: ExchangeRecord,
+  code: DenialCode,
+  message: string,
+  more: Partial<Pick<Denial, "hint" | "proposal_id">> = {},
+): Denied {
   const { host, path } = record.head;
-  const denial: Denial = { code, message, host, path, rule: record.rule, hint: HINTS[code] };
+  const denial: Denial = { code, message, host, path, rule: record.rule, hint: HINTS[code], ...more };
   record.denied(denial);
   return new Denied(denial, record.provider);
 }
@@ -96,9 +107,10 @@ function scanHead(
   { policy, inForce, record, read }: HeadScan,
   headers: HeaderList,
   target: string,
-): { headers: string[]; target: string } {
+): Pick<Admitted, "headers" | "target" | "held"> {
   const { outbound, route } = inForce;
-  if (!outbound) return { headers: [...headers], target };
+  const asItIs = { headers: [...headers], target, held: [] };
+  if (!outbound) return asItIs;
   const at = target.indexOf("?");
   const [path, query] = at < 0 ? [target, ""] : [target.slice(0, at), target.slice(at + 1)];
   const { host } = read.place;
@@ -106,11 +118,12 @@ function scanHead(
   const findings = outbound.head({ host, path, query, headers: headerPairs(spoken) }, policy.memory(host, outbound));
   record.found(findings);
   const violations = findings.filter(isViolation);
-  if (violations.length === 0) return { headers: [...headers], target };
+  if (violations.length === 0) return asItIs;
   const overwritten = (place: string, text: string) => outbound.redactText(place, text).value;
   record.head = { ...record.head, host: shownHost(policy, host), path: overwritten("path", path) };
   const places = [...new Set(violations.map(({ place }) => place))].join(", ");
   const isRedactable = violations.every(({ place }) => place !== "host");
+  if (route.dlp.outbound_on_match === "supervise" && isRedactable) return { ...asItIs, held: violations };
   if (route.dlp.outbound_on_match !== "redact" || !isRedactable)
     throw denied(record, "DLP_BLOCKED", `The request has something in it that must not leave (${places})`);
   const clean = headerPairs(headers).flatMap(([name, value]) => [
@@ -127,7 +140,7 @@ function scanHead(
   });
   if (left.some(isViolation))
     throw denied(record, "DLP_BLOCKED", `The request has something in it that must not leave (${places})`);
-  return { headers: clean, target: cleanTarget };
+  return { headers: clean, target: cleanTarget, held: [] };
 }
 
 /** SECURITY: a name that nobody listed may be a value that must not leave, and is told all the same (G-41) */

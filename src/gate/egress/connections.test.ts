@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { type Socket, connect } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { expect, it } from "vitest";
 import { TestProxy, Upstream } from "../../../test/helpers/egress-proxy.ts";
 
@@ -14,7 +16,7 @@ const timers = (): number => process.getActiveResourcesInfo().filter((kind) => k
 it("G-52 a thousand connections that are opened and dropped, at whatever point, leave nothing", async () => {
   await using upstream = await new Upstream().listen([HOST]);
   await using proxy = await new TestProxy({ routes: [upstream.route(HOST)] }).listen();
-  // At once, after some bytes, in a tunnel, in a handshake, with a request under way.
+  // At once, after some bytes, in a tunnel, in a handshake, after it, with a request under way.
   const ways: (() => Promise<void>)[] = [
     async () => void (await opened()).destroy(),
     async () => void (await opened()).resume().end("GET http://"),
@@ -25,6 +27,13 @@ it("G-52 a thousand connections that are opened and dropped, at whatever point, 
       const socket = await proxy.tunnel(`${HOST}:443`);
       socket.end(Buffer.from("16030100ff010000fb0303", "hex"));
       socket.destroy();
+    },
+    // After a handshake, without a word that it is over.
+    async () => {
+      const socket = await proxy.tunnel(`${HOST}:443`);
+      const secure = connectTls({ socket, servername: HOST, rejectUnauthorized: false }).on("error", () => undefined);
+      await once(secure, "secureConnect");
+      socket.end();
     },
     async () => {
       const socket = await proxy.secure(HOST);

@@ -23,9 +23,11 @@ export interface DenialAnswer {
 /** A denial as the agent gets it: in one shape, and on a provider's route in the provider's own. */
 export function denialAnswer(denial: Denial, provider: ProviderShape | null = null): DenialAnswer {
   const status = provider !== null && isRefusal(denial.code) ? 400 : DENIAL_CODES[denial.code];
-  const { code, message, host, path, rule, hint } = denial;
+  const { code, message, host, path, rule, hint, proposal_id } = denial;
   const told =
-    provider === null ? { error: { code, message, host, path, rule, hint } } : inShape(provider, status, denial);
+    provider === null
+      ? { error: { code, message, host, path, rule, hint, proposal_id } }
+      : inShape(provider, status, denial);
   const body = Buffer.from(`${JSON.stringify(told)}\n`);
   const headers = [
     "content-type",

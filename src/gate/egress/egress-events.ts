@@ -1,8 +1,14 @@
+import type { BudgetState } from "../../model/budget.ts";
 import type { EgressLog } from "../../model/egress.ts";
-import type { EgressEvent, GateEvent, PushEvent } from "../../model/gate-control.ts";
+import type { AgentEvent, EgressEvent, GateEvent, PushEvent } from "../../model/gate-control.ts";
+import type { ModelUsage } from "../../model/model-usage.ts";
+import { CredentialUses } from "./credential-uses.ts";
 
 /** Kept while no daemon takes them; beyond that the oldest go, and their number is told. */
 const MAX_KEPT = 2000;
+
+/** What decides whether a request is told. */
+type Wanted = Pick<EgressEvent, "kind" | "findings" | "model_usage">;
 
 /** What went through a gate, for the daemon's log. Kept until a daemon has heard of it. */
 export class EgressEvents {
@@ -11,29 +17,54 @@ export class EgressEvents {
   #last = 0;
   #lost = 0;
   readonly #onNew: () => void;
+  readonly #uses = new CredentialUses((event) => this.#keep(event));
 
   constructor(onNew: () => void) {
     this.#onNew = onNew;
   }
 
+  /** What models' answers took, as it is told. `isCounted`: the budget knows of the request already. */
+  onUsage: (usage: ModelUsage, isCounted: boolean) => void = () => undefined;
+
+  /** Each request that no route lets out, also where the policy's log leaves it out. */
+  onRefused: (refused: { method: string; host: string; port: number; path: string }) => void = () => undefined;
+
   set level(level: EgressLog) {
     this.#level = level;
   }
 
-  /** Whether anybody wants to hear of a request: most are told to nobody, and are not put into words. */
-  isWanted(kind: EgressEvent["kind"], findings: readonly unknown[], usage: EgressEvent["model_usage"]): boolean {
+  /** Whether a request is told by itself: most are not, and are not put into words. */
+  isWanted({ kind, findings, model_usage: usage }: Wanted): boolean {
     return usage !== null || this.#isLogged(kind, findings);
   }
 
-  record(event: EgressEvent): void {
-    const is_logged = this.#isLogged(event.kind, event.findings);
-    if (!is_logged && event.model_usage === null) return;
-    this.#keep({ ...event, is_logged });
+  /** SECURITY: that a credential was used is told whatever the policy's log leaves out (G-113) */
+  used(credentials: readonly string[], host: string, port: number): void {
+    if (credentials.length > 0) this.#uses.add(credentials, host, port);
   }
 
-  /** What became of a push is told whatever is told of requests. */
-  push(event: PushEvent): void {
+  /** What is only counted so far is told now. */
+  tellAll(): void {
+    this.#uses.tellAll();
+  }
+
+  get isEmpty(): boolean {
+    return this.#kept.length === 0;
+  }
+
+  record(event: EgressEvent, isCounted = false): void {
+    if (event.model_usage) this.onUsage(event.model_usage, isCounted);
+    if (this.isWanted(event)) this.#keep({ ...event, is_logged: this.#isLogged(event.kind, event.findings) });
+  }
+
+  /** What became of a push, and what an agent says, is told whatever is told of requests. */
+  push(event: PushEvent | AgentEvent): void {
     this.#keep(event);
+  }
+
+  /** So is what a run has nearly used up. */
+  near(state: BudgetState): void {
+    this.#keep({ kind: "budget.near", ...state });
   }
 
   #keep(event: GateEvent): void {

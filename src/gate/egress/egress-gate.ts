@@ -3,7 +3,10 @@ import type { Log } from "../../base/log.ts";
 import type { EgressOrder } from "../../model/egress-order.ts";
 import { Authority, type AuthorityKeys, newAuthority } from "../tls/authority.ts";
 import type { Relayed } from "../relay-connection.ts";
+import type { Grants } from "../supervise/grants.ts";
+import { type HeldRequests, NO_ONE } from "../supervise/held-requests.ts";
 import { collectAll } from "./collector.ts";
+import type { EgressContext, ServeGit } from "./egress-context.ts";
 import { EgressEvents } from "./egress-events.ts";
 import { Names } from "./names.ts";
 import { PATIENCE, type Patience } from "./patience.ts";
@@ -15,6 +18,9 @@ const SUBJECT = "cloche egress gate";
 /** SECURITY: before it is told anything, a gate lets out nothing (G-35) */
 const NOTHING: EgressOrder = { log: "all", routes: [], guarded: [], way_out: { proxy: null, ca: null } };
 
+/** Routes for one request each. */
+export type OnceRoutes = Pick<Grants, "covers" | "takeRoute">;
+
 /** What stands behind egress doors. */
 export class EgressGate {
   readonly events: EgressEvents;
@@ -22,7 +28,18 @@ export class EgressGate {
   readonly #door: ProxyDoor;
   readonly #onWant: () => void;
   /** Set by whoever knows the repositories of the bottle. */
-  gitDoor: (host: string) => string | undefined = () => undefined;
+  gitDoor: EgressContext["gitDoor"] = () => undefined;
+  serveGit: ServeGit = () => false;
+  /** Set by whoever can ask the operator. */
+  held: HeldRequests = NO_ONE;
+  once: OnceRoutes = { covers: () => false, takeRoute: () => false };
+  budget: EgressContext["budget"] = {
+    isUsedUp: false,
+    decide: () => Promise.resolve(undefined),
+    begin: () => undefined,
+    giveBack: () => undefined,
+    count: () => undefined,
+  };
   #policy = new PolicyInForce(NOTHING);
   #keys: AuthorityKeys;
   #authority: Authority;
@@ -39,6 +56,7 @@ export class EgressGate {
     this.#authority = new Authority(SUBJECT, this.#keys);
     this.#onWant = told.onWant;
     this.events = new EgressEvents(told.onEvent);
+    const budget = () => this.budget;
     this.names = new Names({ policy: () => this.#policy, events: this.events });
     this.#door = new ProxyDoor({
       policy: () => this.#policy,
@@ -47,7 +65,19 @@ export class EgressGate {
       patience,
       events: this.events,
       gitDoor: (host) => this.gitDoor(host),
+      serveGit: (...asked) => this.serveGit(...asked),
+      held: { decide: (request, gone) => this.held.decide(request, gone) },
+      takeOnce: (place, request) => this.once.takeRoute(place, request),
       want: (names) => this.#want(names),
+      budget: {
+        get isUsedUp() {
+          return budget().isUsedUp;
+        },
+        decide: (gone) => budget().decide(gone),
+        begin: () => budget().begin(),
+        giveBack: () => budget().giveBack(),
+        count: (...told) => budget().count(...told),
+      },
       log,
     });
   }
@@ -61,9 +91,14 @@ export class EgressGate {
     return this.#wants;
   }
 
+  /** Makes ahead what every order takes. */
+  makeReady(): void {
+    this.#policy.makeReady();
+  }
+
   /** From now on; requests under way keep what they began with. */
   obey(order: EgressOrder): void {
-    this.#policy = new PolicyInForce(order).makeReady();
+    this.#policy = new PolicyInForce(order, (host, port) => this.once.covers(host, port)).makeReady();
     this.names.renew();
     this.events.level = order.log;
     this.#wants = [];

@@ -1,4 +1,4 @@
-import { ServerResponse } from "node:http";
+import { IncomingMessage, ServerResponse } from "node:http";
 import { messageOf } from "../../base/errors.ts";
 import type { BodyScan } from "../../policy/dlp/detector.ts";
 import { isViolation } from "../../policy/dlp/finding.ts";
@@ -9,10 +9,12 @@ import { inject } from "./credentials.ts";
 import { Denied, denialAnswer } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { type HeaderList, endToEnd, filterHeaders, headerObject, headerValue } from "./header-list.ts";
+import { afford } from "./afford.ts";
+import { ModelRequest } from "./model-request.ts";
 import { carryAnswer } from "./incoming-body.ts";
 import { InjectionFound, headAtFirstByte, injectionWatch, watchBoth } from "./incoming-watch.ts";
 import { BrokenBody, LeakFound, OutgoingBody } from "./outgoing-body.ts";
-import { type ClientRequest, type ClientResponse, type Place, readRequest } from "./request-facts.ts";
+import { type ClientRequest, type ClientResponse, type Place, isUnreadable, readRequest } from "./request-facts.ts";
 import type { UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
 import { usageMeter } from "./usage-meter.ts";
 
@@ -29,7 +31,14 @@ export async function serveExchange(
   askForBody: AskForBody = () => undefined,
 ): Promise<void> {
   try {
-    const admitted = admit(context, readRequest(place, request, sent), place, request.method ?? "");
+    const read = readRequest(place, request, sent);
+    // SECURITY: what is for a repository of the bottle is served by the git gate, whatever the routes say (G-117)
+    if (request instanceof IncomingMessage && response instanceof ServerResponse && !isUnreadable(read))
+      if (context.serveGit(place, read.target.sent, request, response)) {
+        askForBody();
+        return;
+      }
+    const admitted = admit(context, read, place, request.method ?? "");
     askForBody();
     await new Exchange(context, admitted, request, response).run();
   } catch (error) {
@@ -74,6 +83,7 @@ class Exchange {
   readonly #admitted: Admitted;
   readonly #request: ClientRequest;
   readonly #response: ClientResponse;
+  readonly #model: ModelRequest;
   #scan: BodyScan | undefined;
 
   constructor(context: EgressContext, admitted: Admitted, request: ClientRequest, response: ClientResponse) {
@@ -81,21 +91,69 @@ class Exchange {
     this.#admitted = admitted;
     this.#request = request;
     this.#response = response;
+    this.#model = new ModelRequest(context, admitted.record, admitted.request);
   }
 
   async run(): Promise<void> {
     const { record } = this.#admitted;
     const body = this.#hasBody() ? this.#body() : undefined;
     try {
+      await this.#afford();
       const first = body ? await body.first() : undefined;
+      await this.#hold(body, first);
+      // Nothing comes between the look and the count.
+      while (this.#context.budget.isUsedUp) await this.#afford();
+      this.#model.begin();
       const answer = await this.#send(body, first);
-      await this.#answer(answer);
+      if (answer.status < 200 || answer.status > 299) this.#model.refused();
+      await this.#answer(answer, body);
       this.#sum(body);
       record.passed(answer.status);
     } catch (error) {
       this.#sum(body);
+      const isRefused = error instanceof UpstreamFault && !this.#response.destroyed && !this.#response.headersSent;
+      if (isRefused) this.#model.refused();
+      else this.#model.answered(null, body?.bytes ?? 0, 0, { isWhole: false, isStream: false });
       throw this.#told(error);
     }
+  }
+
+  /** SECURITY: what is used up while a body comes, or while others wait as well, is used up for this one too (G-115) */
+  async #afford(): Promise<void> {
+    while (this.#context.budget.isUsedUp) await afford(this.#context, this.#admitted.record, this.#response);
+  }
+
+  /** SECURITY: a request in which something was found goes out when the operator lets exactly this one pass, and not before (G-104) */
+  async #hold(body: OutgoingBody | undefined, first: { bytes: Buffer; isWhole: boolean } | undefined): Promise<void> {
+    const { request, record, held, headers, target } = this.#admitted;
+    const findings = [...held, ...(body?.found(first?.isWhole === true) ?? [])];
+    if (findings.length === 0) return;
+    if (first?.isWhole === false)
+      throw denied(
+        record,
+        "DLP_BLOCKED",
+        "The request has something in it that must not leave, and its body is too large to be held",
+      );
+    const gone = new AbortController();
+    this.#response.once("close", () => gone.abort());
+    const { scheme, host, port } = request.place;
+    const refusal = await this.#context.held.decide(
+      {
+        method: request.method,
+        scheme,
+        host,
+        port,
+        target,
+        headers,
+        body: first?.bytes ?? Buffer.alloc(0),
+        findings,
+        shown: record.head,
+      },
+      gone.signal,
+    );
+    if (!refusal) return;
+    const { message, hint, proposal_id } = refusal;
+    throw denied(record, "DLP_BLOCKED", message, { hint, ...(proposal_id !== null && { proposal_id }) });
   }
 
   /** Before it is told. */
@@ -152,6 +210,7 @@ class Exchange {
     return new OutgoingBody(this.#request, {
       scan,
       redacts,
+      holds: route.dlp.outbound_on_match === "supervise",
       decoders,
       length: length === undefined ? undefined : Number(length),
     });
@@ -179,7 +238,10 @@ class Exchange {
   async #stream(call: UpstreamCall, body: OutgoingBody, first: Buffer): Promise<UpstreamAnswer> {
     if (first.length > 0 && !call.write(first)) await call.drained();
     // SECURITY: what comes after the body does not go on: it would be a place that nobody has looked at (G-41)
-    const sent = body.rest(call).then(() => call.end(body.last()));
+    const sent = body.rest(call).then(async () => {
+      await this.#afford();
+      call.end();
+    });
     // An upstream may answer before it has all, and go on reading while it answers.
     sent.catch(() => undefined);
     return await Promise.race([call.answer, sent.then(() => call.answer)]);
@@ -202,7 +264,7 @@ class Exchange {
     if (first?.isWhole === true) framed.push("content-length", String(first.bytes.length));
     const headers = isLookedAt(inForce) ? readable(framed) : framed;
     const target = inject(headers, this.#admitted.target, route.credentials);
-    record.injected = route.credentials.length > 0;
+    record.credentials = route.credentials.map(({ name }) => name);
     if (headerValue(headers, "host") === undefined)
       headers.unshift("host", request.isHttp2 ? (headerValue(request.headers, ":authority") ?? host) : host);
     const origin = this.#context.upstreams.origin({ scheme, host, port, route }, policy.order.way_out);
@@ -218,7 +280,7 @@ class Exchange {
     return call;
   }
 
-  async #answer(answer: UpstreamAnswer): Promise<void> {
+  async #answer(answer: UpstreamAnswer, sent: OutgoingBody | undefined): Promise<void> {
     const { inForce, record } = this.#admitted;
     const { echo, route } = inForce;
     if (answer.status === 401 && route.credentials.some(({ renewable }) => renewable))
@@ -247,7 +309,10 @@ class Exchange {
     const trailers = masked(answer.trailers());
     if (trailers.length > 0) this.#response.addTrailers(headerObject(trailers));
     this.#response.end(rest);
+    const isWhole = answer.body.readableEnded;
     record.modelUsage = meter && (await meter.usage());
+    const isStream = headerValue(answer.headers, "content-type")?.startsWith("text/event-stream") === true;
+    this.#model.answered(record.modelUsage, sent?.bytes ?? 0, bytes, { isWhole, isStream });
   }
 }
 

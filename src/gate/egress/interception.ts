@@ -15,6 +15,8 @@ const MAX_STREAMS = 128;
 const MAX_SESSION_MIB = 16;
 /** Each with its length before it. */
 const PROTOCOLS = Buffer.from("\x02h2\x08http/1.1", "latin1");
+/** The git gate speaks no other. */
+const PLAIN_PROTOCOL = Buffer.from("\x08http/1.1", "latin1");
 
 /** Serves what is in a tunnel, in the place of the host that it leads to. */
 export class Interception {
@@ -61,13 +63,15 @@ export class Interception {
     const secure = new TLSSocket(stream, {
       isServer: true,
       secureContext: authority.context(place.host),
-      ALPNProtocols: PROTOCOLS as never, // as they are in a handshake: the types know the form that a server takes
+      ALPNProtocols: (this.#context.gitDoor(place.host) === undefined ? PROTOCOLS : PLAIN_PROTOCOL) as never, // as they are in a handshake: the types know the form that a server takes
       // SECURITY: a handshake for another name than the one that was connected to ends there (G-38)
       SNICallback: (name, done) => {
         if (canonicalHost(name) === place.host) done(null, authority.context(place.host));
         else done(new Error("the handshake names another host"));
       },
     });
+    // SECURITY: as every server of HTTPS has it: a client that drops its connection leaves no half of it behind (G-52)
+    secure.allowHalfOpen = false;
     const timer = setTimeout(() => secure.destroy(), HANDSHAKE_MS);
     const end = () => {
       clearTimeout(timer);

@@ -1,6 +1,6 @@
 import { type Readable, type Transform, pipeline } from "node:stream";
 import type { BodyScan } from "../../policy/dlp/detector.ts";
-import { isViolation } from "../../policy/dlp/finding.ts";
+import { type Finding, isViolation } from "../../policy/dlp/finding.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import { spent } from "./collector.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
@@ -21,6 +21,8 @@ export interface OutgoingBodyOptions {
   readonly scan: BodyScan | null;
   /** Whether what is found is overwritten, and the rest goes on. */
   readonly redacts: boolean;
+  /** Whether a small body is read whole, whatever is found in it: `findings` then say whether it may go. */
+  readonly holds: boolean;
   /** What undoes its codings, so that it can be looked at. */
   readonly decoders: readonly Transform[];
   /** Undefined when only its end tells. */
@@ -33,10 +35,12 @@ export class OutgoingBody {
   readonly #options: OutgoingBodyOptions;
   #bytes = 0;
   #chunks: ChunkReader | undefined;
+  #isHeld: boolean;
 
   constructor(source: Readable, options: OutgoingBodyOptions) {
     this.#source = source;
     this.#options = options;
+    this.#isHeld = options.holds;
   }
 
   /** As many as have come from the sandbox, unpacked. */
@@ -49,12 +53,12 @@ export class OutgoingBody {
     const { length, decoders } = this.#options;
     if (length !== undefined && length > SMALL) return { bytes: EMPTY, isWhole: false };
     if (length !== undefined && decoders.length === 0)
-      return { bytes: this.#end(await this.#all(length)), isWhole: true };
+      return { bytes: this.#whole(await this.#all(length)), isWhole: true };
     const parts: Uint8Array[] = [];
     for (let size = 0; size <= SMALL;) {
       const next = await this.#next(length === undefined);
-      if (next === "stalled") return { bytes: Buffer.concat([...parts, this.#flush()]), isWhole: false };
-      if (next === "ended") return { bytes: Buffer.concat([...parts, this.#end(EMPTY)]), isWhole: true };
+      if (next === "stalled") return { bytes: Buffer.concat([...parts, ...this.#flush()]), isWhole: false };
+      if (next === "ended") return { bytes: Buffer.concat([...parts, ...this.last()]), isWhole: true };
       for (const part of this.#look(next)) {
         parts.push(part);
         size += part.length;
@@ -63,29 +67,38 @@ export class OutgoingBody {
     return { bytes: Buffer.concat(parts), isWhole: false };
   }
 
+  /** After `first`: what was found in a body that is whole. One that goes on, and has something in it, is not sent on. */
+  found(isWhole: boolean): readonly Finding[] {
+    this.#isHeld = false;
+    const violations = this.#options.redacts ? [] : (this.#options.scan?.findings.filter(isViolation) ?? []);
+    if (violations.length > 0 && !isWhole) throw new LeakFound();
+    return violations;
+  }
+
   /** The rest of it, as the upstream takes it. */
   async rest(call: UpstreamCall): Promise<void> {
     for (let mayHold = true; ;) {
       const next = await this.#next(mayHold);
       mayHold = next !== "stalled";
       if (next === "stalled") {
-        const held = this.#flush();
-        if (held.length > 0 && !call.write(held)) await call.drained();
+        if (!call.write(...this.#flush())) await call.drained();
         continue;
       }
-      if (next === "ended") return;
-      let isTaken = true;
-      for (const part of this.#look(next)) {
-        if (part.length > 0) isTaken = call.write(part);
-        spent(part.length);
+      if (next === "ended") {
+        call.write(...this.last());
+        return;
       }
+      const parts = this.#look(next);
+      const isTaken = call.write(...parts);
+      for (const { length } of parts) spent(length);
       if (!isTaken) await call.drained();
     }
   }
 
   /** What was held back until the end. */
-  last(): Uint8Array {
-    return this.#end(EMPTY);
+  last(): readonly Uint8Array[] {
+    const { scan } = this.#options;
+    return scan ? this.#judged(scan.end()) : [];
   }
 
   /** By its events: for a small body that is all there is to do. */
@@ -126,26 +139,25 @@ export class OutgoingBody {
 
   #look(chunks: readonly Buffer[]): readonly Uint8Array[] {
     const { scan } = this.#options;
-    return scan ? [this.#judged(scan.push(...chunks))] : chunks;
+    return scan ? this.#judged(scan.push(...chunks)) : chunks;
   }
 
-  #flush(): Uint8Array {
+  #flush(): readonly Uint8Array[] {
     const { scan } = this.#options;
-    return scan ? this.#judged(scan.flush()) : EMPTY;
+    return scan ? this.#judged(scan.flush()) : [];
   }
 
-  #end(chunk: Uint8Array): Buffer {
-    const { scan } = this.#options;
-    if (!scan) return chunk as Buffer;
-    const before = chunk.length === 0 ? EMPTY : this.#judged(scan.push(chunk));
-    const last = this.#judged(scan.end());
-    if (before.length > 0) return Buffer.concat([before, last]);
-    return Buffer.from(last.buffer, last.byteOffset, last.length);
+  #whole(bytes: Buffer): Buffer {
+    const { scan, redacts } = this.#options;
+    if (!scan) return bytes;
+    const parts = [...this.#judged(scan.push(bytes)), ...this.last()];
+    return redacts ? Buffer.concat(parts) : bytes;
   }
 
   /** SECURITY: nothing that comes after a finding leaves, nor what was held back with it (G-41) */
-  #judged(bytes: Uint8Array): Uint8Array {
+  #judged(parts: readonly Uint8Array[]): readonly Uint8Array[] {
+    if (this.#isHeld) return parts;
     if (!this.#options.redacts && this.#options.scan?.findings.some(isViolation) === true) throw new LeakFound();
-    return bytes;
+    return parts;
   }
 }

@@ -2,6 +2,7 @@ import type { EgressOrder, GateCredential, GateRoute } from "../../model/egress-
 import { createDetector } from "../../policy/dlp/create-detector.ts";
 import type { Detector, Scan, ScanMemory } from "../../policy/dlp/detector.ts";
 import { type DetectorName, OUTBOUND_DETECTORS } from "../../policy/dlp/finding.ts";
+import { gateRoute } from "../../policy/egress/gate-routes.ts";
 import { EchoMask } from "../../policy/egress/echo-mask.ts";
 import { type CompiledRoute, RouteTable } from "../../policy/egress/route-table.ts";
 
@@ -24,12 +25,15 @@ export interface RouteInForce extends CompiledRoute<GateRoute> {
 export class PolicyInForce {
   readonly order: EgressOrder;
   readonly #table: RouteTable<GateRoute>;
+  readonly #once: (host: string, port: number) => boolean;
   #made: { readonly detector: Detector; readonly everywhere: Scan } | undefined;
   readonly #ready = new Map<GateRoute, RouteInForce>();
   readonly #memories = new Map<string, ScanMemory>();
 
-  constructor(order: EgressOrder) {
+  /** `once`: whether one request may go there that no route lists. */
+  constructor(order: EgressOrder, once: (host: string, port: number) => boolean = () => false) {
     this.order = order;
+    this.#once = once;
     this.#table = new RouteTable(order.routes);
   }
 
@@ -46,7 +50,11 @@ export class PolicyInForce {
 
   find(host: string, port: number): RouteInForce | undefined {
     const found = this.#table.find(host, port);
-    return found && this.#inForce(found);
+    if (found) return this.#inForce(found);
+    // It lists nothing: what passes is decided for each request.
+    return this.#once(host, port)
+      ? this.#makeReady({ route: bareRoute(host, port), refusal: () => "it is not listed" })
+      : undefined;
   }
 
   /** Whether a host is listed, for whatever port. */
@@ -63,12 +71,18 @@ export class PolicyInForce {
     return memory;
   }
 
-  #inForce({ route, refusal }: CompiledRoute<GateRoute>): RouteInForce {
-    const known = this.#ready.get(route);
+  #inForce(compiled: CompiledRoute<GateRoute>): RouteInForce {
+    const known = this.#ready.get(compiled.route);
     if (known) return known;
+    const ready = this.#makeReady(compiled);
+    this.#ready.set(compiled.route, ready);
+    return ready;
+  }
+
+  #makeReady({ route, refusal }: CompiledRoute<GateRoute>): RouteInForce {
     const { dlp, pass, credentials } = route;
     const tokens = credentials.flatMap(({ token }) => (token === null ? [] : [token]));
-    const ready: RouteInForce = {
+    return {
       route,
       refusal,
       outbound: this.#scan(dlp.outbound_detectors ?? undefined, OUTBOUND_DETECTORS, pass),
@@ -78,8 +92,6 @@ export class PolicyInForce {
       echo: new EchoMask(tokens),
       missing: credentials.filter(({ token }) => token === null),
     };
-    this.#ready.set(route, ready);
-    return ready;
   }
 
   #scan(names: readonly string[] | undefined, all: readonly DetectorName[], pass: readonly string[]): Scan | undefined {
@@ -95,3 +107,10 @@ export class PolicyInForce {
     return (this.#made = { detector, everywhere: detector.scope() });
   }
 }
+
+/** As for a host that a bottle names and says nothing else of. */
+const bareRoute = (host: string, port: number): GateRoute =>
+  gateRoute(
+    { host, ports: [port] },
+    { ca: () => "", token: () => ({ token: null, problem: null }), onMatch: "supervise" },
+  );

@@ -132,6 +132,7 @@ describe("the gate's proxy", () => {
       status: 200,
       rule: API,
       injected: true,
+      credentials: ["API_TOKEN"],
     });
     expect(JSON.stringify(proxy.events)).not.toContain(TOKEN);
   });

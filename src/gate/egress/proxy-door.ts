@@ -119,7 +119,8 @@ export class ProxyDoor {
   #open(stream: Duplex, place: Place): void {
     const inForce = this.#context.policy().find(place.host, place.port);
     if (!inForce) this.#drop(stream, place.host, place.port);
-    else if (inForce.route.tls === "intercept") {
+    // SECURITY: what goes to the host of a repository is looked into, so that no push passes unread (G-92)
+    else if (inForce.route.tls === "intercept" || this.#context.gitDoor(place.host) !== undefined) {
       if (place.scheme === "http") this.#interception.servePlain(stream, place);
       else this.#interception.serveSecure(stream, place);
     } else if (place.scheme === "https") void passThrough(this.#context, stream, place, inForce);

@@ -1,4 +1,4 @@
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import type { HeaderList } from "./header-list.ts";
 
 /** A request as it leaves the gate. */
@@ -20,11 +20,23 @@ export interface UpstreamAnswer {
   readonly trailers: () => HeaderList;
 }
 
+/** One write of the system for several chunks. */
+export function writeTogether(
+  stream: Pick<Writable, "write" | "cork" | "uncork">,
+  chunks: readonly Uint8Array[],
+): boolean {
+  if (chunks.length > 1) stream.cork();
+  let isTaken = true;
+  for (const chunk of chunks) isTaken = stream.write(chunk);
+  if (chunks.length > 1) stream.uncork();
+  return isTaken;
+}
+
 /** A request under way. */
 export interface UpstreamCall {
   readonly answer: Promise<UpstreamAnswer>;
-  /** False when it is to wait for `drained`. */
-  write(chunk: Uint8Array): boolean;
+  /** What is written together leaves together. False when it is to wait for `drained`. */
+  write(...chunks: readonly Uint8Array[]): boolean;
   drained(): Promise<void>;
   end(chunk?: Uint8Array): void;
   destroy(): void;

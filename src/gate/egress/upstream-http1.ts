@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { UpstreamFault, reasonOf } from "./connecting.ts";
 import { type HeaderList, headerValue } from "./header-list.ts";
 import type { Patience } from "./patience.ts";
-import type { OutgoingRequest, UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
+import { type OutgoingRequest, type UpstreamAnswer, type UpstreamCall, writeTogether } from "./upstream-call.ts";
 import { type Taken, UpstreamSockets } from "./upstream-sockets.ts";
 
 const MAX_HEAD = 128 * 1024;
@@ -44,7 +44,7 @@ export class Http1Origin {
     answer.catch(() => undefined); // told to whoever waits
     return {
       answer,
-      write: (chunk) => own.write(chunk),
+      write: (...chunks) => writeTogether(own, chunks),
       drained: () => drained(own),
       end: (chunk) => void own.end(chunk),
       destroy: () => own.destroy(),

@@ -3,7 +3,7 @@ import type { TLSSocket } from "node:tls";
 import { UpstreamFault, reasonOf } from "./connecting.ts";
 import { type HeaderList, filterHeaders, headerObject } from "./header-list.ts";
 import type { Patience } from "./patience.ts";
-import type { OutgoingRequest, UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
+import { type OutgoingRequest, type UpstreamAnswer, type UpstreamCall, writeTogether } from "./upstream-call.ts";
 
 /** The number by which a stream is given up. */
 const CANCEL = 8;
@@ -60,7 +60,7 @@ export class Http2Connection {
         if (stream.rstCode) throw new UpstreamFault(`${this.#host} broke off its answer`);
         return trailers;
       }),
-      write: (chunk) => stream.write(chunk),
+      write: (...chunks) => writeTogether(stream, chunks),
       drained: () => drained(stream),
       end: (chunk) => void stream.end(chunk),
       destroy: () => stream.close(CANCEL),

@@ -14,6 +14,8 @@ export interface FrameHandler {
   head(head: FrameHead): void;
   /** Of the frame whose head came last, without its mask. */
   payload(bytes: Buffer, isLast: boolean): void;
+  /** While it is so nothing more is taken apart; `push` goes on where it stopped. */
+  readonly isHeld?: boolean;
 }
 
 /** Takes frames apart as their bytes come, whatever their size. */
@@ -30,7 +32,7 @@ export class FrameReader {
 
   push(chunk: Buffer): void {
     let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    for (;;) {
+    while (this.#handler.isHeld !== true) {
       if (this.#left < 0) {
         const size = headSize(bytes);
         if (size === undefined || bytes.length < size) break;

@@ -28,4 +28,6 @@ export interface GitContext {
   readonly held: HeldPushes;
   readonly reach: ReachProgram;
   readonly tell: (event: PushEvent) => void;
+  /** The key of the bottle was used. */
+  readonly onSigned: () => void;
 }

@@ -39,6 +39,28 @@ describe("a git door", () => {
     expect(await bed.must(other, "rev-parse", "origin/agent/one")).toBe(id);
   });
 
+  it("takes a push of a shallow clone, and of a partial one", async () => {
+    const path = bed.bare("app");
+    for (const message of ["two", "three"])
+      hostGit(path, [
+        "update-ref",
+        "refs/heads/main",
+        hostGit(path, ["commit-tree", "-p", "main", "-m", message, "main^{tree}"]),
+      ]);
+    for (const [at, words] of [
+      ["--depth", "1"],
+      ["--filter=tree:0"],
+      ["--filter=blob:none", "--depth", "2"],
+    ].entries()) {
+      const folder = await bed.clone("app", ...words);
+      const id = await bed.commit(folder, { [`shallow-${at}.txt`]: "mine\n" });
+      await bed.must(folder, "push", "-q", "origin", `HEAD:refs/heads/agent/shallow-${at}`);
+      expect(bed.refs()[`refs/heads/agent/shallow-${at}`]).toBe(id);
+      expect(hostGit(path, ["rev-list", "--count", id])).toBe("4");
+    }
+    hostGit(path, ["fsck", "--strict"]);
+  });
+
   it("shows what the upstream got meanwhile", async () => {
     const folder = await bed.clone();
     const path = bed.bare("app");

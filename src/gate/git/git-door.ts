@@ -6,8 +6,15 @@ import { UpstreamUnavailable } from "./mirror.ts";
 import { advertiseFetch, serveFetch } from "./serve-fetch.ts";
 import { advertisePush, servePush } from "./serve-push.ts";
 import { serveSigning } from "./serve-signing.ts";
-import { Slots } from "../../base/slots.ts";
-import { FETCHES_AT_ONCE, MAX_FETCH_BYTES, MAX_PACK_BYTES, PUSHES_AT_ONCE } from "./limits.ts";
+import { type Pause, Slots } from "../../base/slots.ts";
+import {
+  FETCHES_AT_ONCE,
+  HELD_AT_ONCE,
+  MAX_FETCH_BYTES,
+  MAX_PACK_BYTES,
+  PUSHES_AT_ONCE,
+  SIGNATURES_AT_ONCE,
+} from "./limits.ts";
 
 const MAX_HEAD = 32 * 1024;
 /** No name of a repository begins like that. */
@@ -32,14 +39,16 @@ export class GitDoor {
   /** SECURITY: a sandbox that asks for much at once waits for itself (G-87) */
   readonly #pushes = new Slots(PUSHES_AT_ONCE);
   readonly #fetches = new Slots(FETCHES_AT_ONCE);
+  readonly #signatures = new Slots(SIGNATURES_AT_ONCE);
+  #held = 0;
 
   constructor(context: GitContext) {
     this.#context = context;
     this.#server = createServer({ maxHeaderSize: MAX_HEAD, requestTimeout: 0, headersTimeout: 60_000 });
-    this.#server.on("request", (request, response) => void this.#serve(request, response));
+    this.#server.on("request", (request, response) => void this.serve(request, response));
     this.#server.on("checkContinue", (request, response) => {
       response.writeContinue();
-      void this.#serve(request, response);
+      void this.serve(request, response);
     });
     this.#server.on("clientError", (_error, socket: Duplex) => {
       if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
@@ -52,7 +61,7 @@ export class GitDoor {
   }
 
   /** Never rejects. */
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => undefined);
     try {
       await this.#answer(request, response);
@@ -84,7 +93,7 @@ export class GitDoor {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === SIGN_PATH && request.method === "POST") {
       requireLength(request, MAX_FETCH_BYTES);
-      await serveSigning(this.#context, request, response);
+      await this.#signatures.during(() => serveSigning(this.#context, request, response));
       return;
     }
     const { repo, action, query } = this.#find(request);
@@ -107,7 +116,20 @@ export class GitDoor {
       await this.#fetches.during(() => serveFetch(this.#context, repo, request, response));
     } else {
       requireLength(request, MAX_PACK_BYTES);
-      await this.#pushes.during(() => servePush(this.#context, repo, request, response));
+      await this.#pushes.during((pause) =>
+        servePush(this.#context, repo, request, response, (waiting) => this.#hold(pause, waiting)),
+      );
+    }
+  }
+
+  /** SECURITY: pushes that wait for the operator take no place of others, and are bounded themselves (G-128) */
+  async #hold<Answer>(pause: Pause, waiting: () => Promise<Answer>): Promise<Answer | undefined> {
+    if (this.#held >= HELD_AT_ONCE) return undefined;
+    this.#held++;
+    try {
+      return await pause(waiting);
+    } finally {
+      this.#held--;
     }
   }
 

@@ -1,13 +1,9 @@
-import type { PushFailure } from "../../policy/git/push-failure.ts";
-import type { PushCommand } from "../../policy/git/push-commands.ts";
+import type { PushFacts } from "../../policy/git/push-digest.ts";
 
 /** A push that the rules refuse, and that somebody may let pass. */
-export interface HeldPush {
-  readonly repo: string;
+export interface HeldPush extends PushFacts {
   /** What an approval is bound to (`push-digest.ts`). */
   readonly digest: string;
-  readonly commands: readonly PushCommand[];
-  readonly failures: readonly PushFailure[];
 }
 
 /** Who decides about held pushes. */
@@ -21,6 +17,9 @@ export interface HeldPushes {
     gone: AbortSignal,
   ): Promise<{ readonly isApproved: boolean; readonly reason: string | null }>;
 }
+
+/** Has a push wait for an answer without the place that it works at; undefined when too many wait already. */
+export type Hold = <Answer>(waiting: () => Promise<Answer>) => Promise<Answer | undefined>;
 
 /** Nobody decides: such a push is refused. */
 export const NOBODY: HeldPushes = {

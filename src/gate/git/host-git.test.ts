@@ -1,11 +1,21 @@
+import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TestProxy, routeFor } from "../../../test/helpers/egress-proxy.ts";
 import { GitDoorBed } from "../../../test/helpers/git-door.ts";
-import { hostGit } from "../../../test/helpers/git-server.ts";
-import { pushDigest } from "../../policy/git/push-digest.ts";
-import type { HeldPush } from "./held-pushes.ts";
+import { processesNaming } from "../../../test/helpers/installation.ts";
+import { folderHolds } from "../../../test/helpers/sandbox-search.ts";
+import type { GateRepo, GitOrder, WebPlace } from "../../model/git-order.ts";
+import { gitRoutes, webPlaceOf } from "../../policy/git/web-place.ts";
+import { blobOf, packOf } from "../../parity/git-objects.ts";
+import { createDetector } from "../../policy/dlp/create-detector.ts";
+import { HostGit } from "./host-git.ts";
+import { type Mirror, packsFirst } from "./mirror.ts";
+import { lookAtPack } from "./pushed-objects.ts";
+import { PackRefused, Quarantine } from "./quarantine.ts";
+import { Upstream } from "./upstream.ts";
 
 let bed: GitDoorBed;
 
@@ -65,7 +75,73 @@ describe("git on the host", () => {
     await bed.commit(folder, { mine: "1\n" });
     await bed.must(folder, "push", "-q", "origin", "HEAD:agent/x");
     await bed.must(folder, "fetch", "-q");
+    // An upstream that asks for a credential, and a URL that is turned into another protocol's.
+    bed.web.onRequest = (line) => (bed.web.wanted = line.includes("receive-pack") ? "Basic none" : undefined);
+    expect(await bed.git(folder, "push", "origin", "HEAD:agent/y")).toMatchObject({ code: 1 });
+    bed.web.onRequest = undefined;
+    bed.web.wanted = undefined;
+    const turned = `[url "ext::${script} "]\n\tinsteadOf = http:\n`;
+    writeFileSync(join(bed.mirror("app"), "config"), `[core]\n\tbare = true\n${turned}`);
+    expect(await bed.git(folder, "push", "origin", "HEAD:agent/z")).toMatchObject({ code: 1 });
     expect(existsSync(mark)).toBe(false);
+  });
+
+  it("G-83 has the credential in no argument while it speaks to the upstream, and in no file", async () => {
+    const authorization = `Basic ${randomBytes(20).toString("hex")}`;
+    const held: string[][] = [];
+    bed.web.wanted = authorization;
+    bed.web.onRequest = () => held.push(processesNaming(authorization.slice(6)));
+    const url = `${bed.web.url}/app.git`;
+    bed.obey({ repos: { app: { way: { kind: "http", url, authorization, token_name: "TOKEN", ca: null } } } });
+    const folder = await bed.clone();
+    await bed.commit(folder, { mine: "1\n" });
+    await bed.must(folder, "push", "-q", "origin", "HEAD:agent/x");
+    expect(bed.web.seen.some((one) => one.line.startsWith("POST") && one.authorization === authorization)).toBe(true);
+    expect(held.length).toBeGreaterThan(4);
+    expect(held.flat()).toEqual([]);
+    expect(folderHolds(bed.folder, authorization.slice(6))).toBe(false);
+  });
+
+  it("G-87 has no more memory than its share, and leaves no core", async () => {
+    const words = ["-c", "alias.limits=!ulimit -v; ulimit -c; echo $GIT_ALLOC_LIMIT", "limits"];
+    const { stdout } = await new HostGit().run(words, { repository: null });
+    expect(stdout.toString()).toBe(`${4 * 1024 * 1024}\n0\n1g\n`);
+  });
+
+  it("G-87 is ended when it prints more than there is room for, also over a program", async () => {
+    const much = ["-c", "alias.much=!head -c 70000000 /dev/zero", "much"];
+    const git = new HostGit();
+    const { code, stdout } = await git.run(much, { repository: null });
+    expect([code, stdout.length <= 64 * 1024 * 1024]).toEqual([null, true]);
+    const way = { kind: "program", fetch_place: 1, push_place: 2, fingerprint: null } as const;
+    const upstream = new Upstream(git, { name: "app", way, shown: "x" } as GateRepo, {} as GitOrder, () =>
+      Promise.resolve({ talk: new PassThrough(), said: new PassThrough() }),
+    );
+    const over = await upstream.run("fetch", () => much, { repository: null });
+    expect([over.code, over.stdout.length <= 64 * 1024 * 1024]).toEqual([null, true]);
+  });
+
+  it("moves a pack into a mirror before the index by which it is found", () => {
+    const names = ["pack-b.idx", "pack-a.idx", "pack-b.pack", "pack-a.rev", "pack-a.pack", "pack-b.rev"];
+    for (let turn = 0; turn < names.length; turn++) {
+      names.push(names.shift() ?? "");
+      expect(packsFirst(names).map((name) => name.endsWith(".idx"))).toEqual([false, false, false, false, true, true]);
+    }
+  });
+
+  it("G-89 is not taken to have read all when it was ended before its end", async () => {
+    await bed.clone();
+    const quarantine = new Quarantine(new HostGit(), { path: bed.mirror("app") } as Mirror, join(bed.folder, "q"));
+    await quarantine.unpack(packOf([blobOf("x\n")]), Readable.from([]), new AbortController().signal);
+    const looking = {
+      scan: createDetector({ known: [] }).scope(),
+      allowed: new Set<string>(),
+      identity: null,
+      maxFileBytes: Number.POSITIVE_INFINITY,
+      signal: AbortSignal.abort(),
+      onProgress: () => undefined,
+    };
+    await expect(lookAtPack(new HostGit(), quarantine, looking)).rejects.toThrow(PackRefused);
   });
 
   it("G-85 serves nothing while the upstream does not answer, unless the bottle allows what is old", async () => {
@@ -89,61 +165,6 @@ describe("git on the host", () => {
   });
 });
 
-describe("a push that is held", () => {
-  const held: HeldPush[] = [];
-  let before: () => void;
-  let isApproved: boolean;
-
-  beforeEach(async () => {
-    held.length = 0;
-    before = () => undefined;
-    isApproved = true;
-    bed = await GitDoorBed.start({
-      repos: { app: { rules: { branches: ["agent/*"] }, on_violation: "supervise" } },
-      held: {
-        decide(push, say) {
-          held.push(push);
-          say("cloche: held as proposal 7\n");
-          before();
-          return Promise.resolve({ isApproved, reason: isApproved ? null : "not on a Friday" });
-        },
-      },
-    });
-  });
-
-  it("G-90 goes on when it is approved, as the push that it was and no other", async () => {
-    const folder = await bed.clone();
-    const id = await bed.commit(folder, { one: "1\n" });
-    const out = await bed.must(folder, "push", "origin", "HEAD:release");
-    expect(out).toContain("remote: cloche: held as proposal 7");
-    expect(bed.refs()["refs/heads/release"]).toBe(id);
-    const [push] = held;
-    expect(push?.commands).toEqual([{ old: "0".repeat(40), new: id, ref: "refs/heads/release" }]);
-    expect(push?.failures.map(({ step }) => step)).toEqual(["refs"]);
-    expect(push?.digest).toBe(pushDigest("app", push?.commands ?? []));
-    expect(pushDigest("app", [{ old: "0".repeat(40), new: id, ref: "refs/heads/other" }])).not.toBe(push?.digest);
-    isApproved = false;
-    await bed.commit(folder, { two: "2\n" });
-    const second = await bed.git(folder, "push", "origin", "HEAD:release");
-    expect([second.code, second.out]).toEqual([1, expect.stringContaining("not on a Friday")]);
-    expect(bed.refs()["refs/heads/release"]).toBe(id);
-  });
-
-  it("G-90 changes nothing upstream when a ref of it has moved meanwhile, not even its other refs", async () => {
-    const folder = await bed.clone();
-    await bed.must(folder, "push", "-q", "origin", "HEAD:agent/a");
-    const path = bed.bare("app");
-    const theirs = hostGit(path, ["commit-tree", "-p", "main", "-m", "theirs", "main^{tree}"]);
-    before = () => hostGit(path, ["update-ref", "refs/heads/agent/a", theirs]);
-    await bed.commit(folder, { one: "1\n" });
-    const { code, out } = await bed.git(folder, "push", "origin", "HEAD:agent/a", "HEAD:release");
-    expect(code).toBe(1);
-    expect(out).toMatch(/HEAD -> agent\/a \(fetch first\)/);
-    expect(bed.refs()).toMatchObject({ "refs/heads/agent/a": theirs });
-    expect(bed.refs()["refs/heads/release"]).toBeUndefined();
-  });
-});
-
 describe("a push through the egress door", () => {
   it("G-92 to an upstream of the bottle is refused, and is told where the gate is", async () => {
     bed = await GitDoorBed.start();
@@ -157,5 +178,49 @@ describe("a push through the egress door", () => {
     expect(await ask("http://upstream.test/app.git/git-receive-pack")).toContain(refused);
     expect(await ask("http://upstream.test/app.git/info/refs?service=git-upload-pack")).not.toContain("git gate");
     expect(await ask("http://other.test/app.git/git-receive-pack")).not.toContain("git gate");
+    // Where TLS is passed through nobody could look: for such a host it is not.
+    proxy.obey({ routes: [routeFor("upstream.test", { ...away, tls: "passthrough" })] });
+    expect((await proxy.ask("https://upstream.test/app.git/git-receive-pack", { body: "" })).text).toContain(refused);
+  });
+});
+
+describe("a tool that knows nothing of the git door", () => {
+  const order = (web: WebPlace) => ({ repos: [{ web }] }) as unknown as GitOrder;
+
+  it("G-117 finds a repository of the bottle at the host that it knows, behind the same checks, and nothing else there", async () => {
+    bed = await GitDoorBed.start({ repos: { app: { rules: { branches: ["agent/*"] } } } });
+    const web = { host: "upstream.test", ports: [443, 80], path: "team/app" };
+    await using proxy = new TestProxy({ routes: gitRoutes(order(web)) });
+    proxy.gate.gitDoor = (host) => bed.gate.doorFor(host);
+    proxy.gate.serveGit = (...asked) => bed.gate.serveAtHost(...asked);
+    await proxy.listen();
+    const ca = join(bed.folder, "ca.pem");
+    writeFileSync(ca, proxy.gate.keys.certificate);
+    const through = ["-c", `http.proxy=http://127.0.0.1:${proxy.port}`, "-c", `http.sslCAInfo=${ca}`];
+    for (const url of ["https://upstream.test/team/app.git", "http://upstream.test/team/app"]) {
+      const folder = join(bed.folder, url.slice(0, 5));
+      await bed.must(bed.folder, ...through, "clone", "-q", url, folder);
+      const id = await bed.commit(folder, { mine: url });
+      await bed.must(folder, ...through, "push", "-q", "origin", `HEAD:agent/${url.length}`);
+      expect(bed.refs()[`refs/heads/agent/${url.length}`]).toBe(id);
+      const { code, out } = await bed.git(folder, ...through, "push", "origin", "HEAD:main");
+      expect([code, out]).toEqual([1, expect.stringContaining("the branch main is denied")]);
+    }
+    for (const path of ["/team/other.git/info/refs?service=git-upload-pack", "/team/app-two/git-receive-pack", "/"]) {
+      const { status, text } = await proxy.ask(`https://upstream.test${path}`);
+      expect([status, text], path).toEqual([403, expect.stringMatching(/EGRESS_DENIED/)]);
+    }
+  });
+
+  it("finds an upstream that is reached over ssh at the web's ports, and a file nowhere", () => {
+    expect(webPlaceOf("git@git.example.com:team/app.git")).toEqual({
+      host: "git.example.com",
+      ports: [443, 80],
+      path: "team/app",
+    });
+    expect(webPlaceOf("https://git.example.com:8443/app")?.ports).toEqual([8443, 443, 80]);
+    expect(webPlaceOf("file:///srv/app.git")).toBeNull();
+    for (const url of ["http://127.0.0.1:3000/app", "https://[::1]/app"])
+      expect(gitRoutes(order(webPlaceOf(url) as WebPlace))).toEqual([]);
   });
 });

@@ -38,6 +38,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "http.sslVerify": "true",
   "transfer.credentialsInUrl": "die",
   "fetch.fsckObjects": "false",
+  "fetch.unpackLimit": "1",
   "uploadpack.allowFilter": "true",
   "uploadpack.allowAnySHA1InWant": "false",
   "uploadpack.allowReachableSHA1InWant": "true",
@@ -146,16 +147,20 @@ export class HostGit {
 
   /** Runs it to its end, and gives what it printed. Never rejects. */
   async run(words: readonly string[], call: GitCall): Promise<GitResult> {
-    const running = this.start(words, { input: "", ...call });
-    const parts: Buffer[] = [];
-    let size = 0;
-    running.stdout.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= MAX_TEXT) parts.push(chunk);
-      else running.kill();
-    });
-    return { ...(await running.ended), stdout: Buffer.concat(parts) };
+    return await collect(this.start(words, { input: "", ...call }));
   }
+}
+
+/** What a git prints, to its end. SECURITY: one that prints more than there is memory for is ended (G-87) */
+export async function collect(running: RunningGit, most = MAX_TEXT): Promise<GitResult> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  running.stdout.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= most) parts.push(chunk);
+    else running.kill();
+  });
+  return { ...(await running.ended), stdout: Buffer.concat(parts) };
 }
 
 function environmentOf({ repository, objects, isAlone, config, env }: GitCall): Record<string, string> {

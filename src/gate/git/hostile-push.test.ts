@@ -1,67 +1,40 @@
 import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { appendFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { appendFileSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { deflateSync } from "node:zlib";
+import { createDeflate, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GitDoorBed } from "../../../test/helpers/git-door.ts";
 import { QUIET_GIT, hostGit, refsOf } from "../../../test/helpers/git-server.ts";
+import { type GitObject as Packed, blobOf, commitOf, idOf, packOf, treeOf } from "../../parity/git-objects.ts";
 import { FLUSH, pktLine } from "../../policy/git/pkt-line.ts";
+import { PUSHES_AT_ONCE } from "./limits.ts";
 import { NO_OBJECT } from "../../policy/git/push-commands.ts";
 
-const TYPES = { commit: 1, tree: 2, blob: 3 };
-
-interface Packed {
-  readonly type: keyof typeof TYPES;
-  readonly content: Buffer;
-  /** Another size than its own, in its head. */
-  readonly claimed?: number;
+/** So many megabytes of zeros. */
+async function deflated(megabytes: number): Promise<Buffer> {
+  const packer = createDeflate({ level: 1 });
+  const parts: Buffer[] = [];
+  packer.on("data", (part: Buffer) => parts.push(part));
+  const part = Buffer.alloc(1024 * 1024);
+  for (let at = 0; at < megabytes; at++) if (!packer.write(part)) await once(packer, "drain");
+  packer.end();
+  await once(packer, "end");
+  return Buffer.concat(parts);
 }
 
-const idOf = ({ type, content }: Packed): string =>
-  createHash("sha1").update(`${type} ${content.length}\0`).update(content).digest("hex");
-
-function packOf(objects: readonly Packed[], count = objects.length): Buffer {
-  const head = Buffer.alloc(12);
-  head.write("PACK");
-  head.writeUInt32BE(2, 4);
-  head.writeUInt32BE(count, 8);
-  const parts = objects.flatMap(({ type, content, claimed = content.length }) => {
-    const bytes = [(TYPES[type] << 4) | (claimed & 15)];
-    for (let rest = Math.floor(claimed / 16); rest > 0; rest = Math.floor(rest / 128)) {
-      bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) | 128;
-      bytes.push(rest & 127);
-    }
-    return [Buffer.from(bytes), deflateSync(content)];
-  });
-  const all = Buffer.concat([head, ...parts]);
+/** One object of a type and a size that is what it says. */
+function packedBomb(type: number, size: number, content: Buffer): Buffer {
+  const bytes = [(type << 4) | (size & 15)];
+  for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) | 128;
+    bytes.push(rest & 127);
+  }
+  const all = Buffer.concat([packOf([], 1).subarray(0, 12), Buffer.from(bytes), content]);
   return Buffer.concat([all, createHash("sha1").update(all).digest()]);
 }
-
-/** A tree with entries as they are given, whatever git thinks of them. */
-const treeOf = (...entries: readonly [mode: string, name: string, id: string][]): Packed => ({
-  type: "tree",
-  content: Buffer.concat(
-    entries.map(([mode, name, id]) => Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, "hex")])),
-  ),
-});
-
-const commitOf = (tree: Packed, parents: readonly string[] = []): Packed => ({
-  type: "commit",
-  content: Buffer.from(
-    [
-      `tree ${idOf(tree)}`,
-      ...parents.map((parent) => `parent ${parent}`),
-      "author Review Agent <agent@example.com> 1700000000 +0000",
-      "committer Review Agent <agent@example.com> 1700000000 +0000",
-      "",
-      "a change\n",
-    ].join("\n"),
-  ),
-});
-
-const blobOf = (text: string | Buffer): Packed => ({ type: "blob", content: Buffer.from(text) });
 
 describe("a hostile client of a git door", () => {
   let bed: GitDoorBed;
@@ -147,6 +120,33 @@ describe("a hostile client of a git door", () => {
     expect(told).not.toContain(secret);
   });
 
+  it("G-125 has nothing unread by not sending what the mirror still has and the upstream has not", async () => {
+    const secret = ["AKIA", "QRSTUVWXYZ234567"].join("");
+    const path = bed.bare("app");
+    const kept = blobOf(`aws_access_key_id=${secret}\n`);
+    const below = treeOf(["100644", "kept.txt", idOf(kept)]);
+    const theirs = hostGit(path, ["hash-object", "-w", "--stdin"], kept.content.toString());
+    const tree = hostGit(path, ["mktree"], `100644 blob ${theirs}\tkept.txt\n`);
+    const gone = hostGit(path, ["commit-tree", "-m", "theirs", tree]);
+    hostGit(path, ["update-ref", "refs/heads/gone", gone]);
+    await bed.clone();
+    hostGit(path, ["update-ref", "-d", "refs/heads/gone"]);
+    await bed.clone();
+    expect(hostGit(bed.mirror("app"), ["cat-file", "-t", idOf(kept)])).toBe("blob");
+    // A file of it in a tree of the sandbox's own, a whole tree, and the commit itself.
+    const own = treeOf(["100644", "f", idOf(kept)]);
+    const [one, two] = [commitOf(own), commitOf(below)];
+    for (const [id, pack, where] of [
+      [idOf(one), packOf([one, own]), "f:1"],
+      [idOf(two), packOf([two]), "kept.txt:1"],
+      [gone, packOf([]), "kept.txt:1"],
+    ] as const) {
+      const told = await push("refs/heads/agent/x", id, pack);
+      expect(told).toContain(`secrets  aws-access-key-id in ${where}, commit ${id.slice(0, 12)}`);
+      expect(told).not.toContain(secret);
+    }
+  });
+
   it("cannot push what is not whole, or no commit", async () => {
     const tree = treeOf(["100644", "f", "1".repeat(40)]);
     const commit = commitOf(tree);
@@ -173,6 +173,35 @@ describe("a hostile client of a git door", () => {
     expect(
       await push("refs/heads/agent/x", "2".repeat(40), Buffer.concat([all, createHash("sha1").update(all).digest()])),
     ).toContain("unpack");
+  });
+
+  it("gets no bomb unpacked: a commit and a tree of more than a gigabyte in a megabyte (G-87)", async () => {
+    const gigabyte = await deflated(1200);
+    for (const type of [1, 2]) {
+      const before = process.memoryUsage.rss();
+      const told = await push("refs/heads/agent/x", "2".repeat(40), packedBomb(type, 1200 * 1024 * 1024, gigabyte));
+      expect(told).toContain("an object of it takes more memory than is given to it");
+      expect(process.memoryUsage.rss() - before).toBeLessThan(300 * 1024 * 1024);
+    }
+  });
+
+  it("hears of a disk that is full while it is unpacked, and nothing is left (G-87)", async () => {
+    const path = join(bed.folder, "gate", "quarantine");
+    const folder = await bed.clone();
+    await bed.commit(folder, { full: "x\n" });
+    // There is room, and no place for another file.
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2g,nr_inodes=5", "tmpfs", path]);
+    try {
+      const { code, out } = await bed.git(folder, "push", "origin", "HEAD:agent/full");
+      expect([code, out]).toEqual([1, expect.stringContaining("unpack   the disk of the host is full")]);
+      await expect.poll(() => readdirSync(path)).toEqual([]);
+      execFileSync("mount", ["-o", "remount,size=1m,nr_inodes=1000", path]);
+      const near = await bed.git(folder, "push", "origin", "HEAD:agent/full");
+      expect([near.code, near.out]).toEqual([1, expect.stringContaining("the disk of the host is nearly full")]);
+    } finally {
+      execFileSync("umount", [path]);
+    }
+    await bed.must(folder, "push", "-q", "origin", "HEAD:agent/full");
   });
 
   it("cannot keep it busy with trees that hold each other many times (G-87)", async () => {
@@ -207,9 +236,26 @@ describe("a hostile client of a git door", () => {
       "content-length: 1\r\ncontent-length: 2\r\n",
     ])
       expect(await ask(lines)).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await ask("")).toContain("says neither how long it is nor that it comes in parts");
     expect(await ask("content-length: 99999999999\r\n")).toMatch(/^HTTP\/1\.1 413 /);
     const answer = await fetch(`${bed.url()}/git-receive-pack`, { method: "POST", body: "this is no push" });
     expect(answer.status).toBe(400);
+  });
+
+  it("waits for itself when it begins many pushes at once (G-87)", async () => {
+    const quarantine = join(bed.folder, "gate", "quarantine");
+    const command = pktLine(`${NO_OBJECT} ${"2".repeat(40)} refs/heads/agent/x\0report-status side-band-64k`);
+    const sockets = Array.from({ length: PUSHES_AT_ONCE + 3 }, () => {
+      const socket = connect(bed.port, "127.0.0.1").on("error", () => undefined);
+      socket.write("POST /app.git/git-receive-pack HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n");
+      socket.write(Buffer.concat([command, FLUSH, packOf([blobOf("x")]).subarray(0, 20)]));
+      return socket;
+    });
+    await expect.poll(() => readdirSync(quarantine).length).toBe(PUSHES_AT_ONCE);
+    await new Promise((done) => setTimeout(done, 200));
+    expect(readdirSync(quarantine).length).toBe(PUSHES_AT_ONCE);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(() => readdirSync(quarantine)).toEqual([]);
   });
 
   it("that breaks off leaves nothing", async () => {
@@ -248,8 +294,19 @@ describe("a hostile client of a git door", () => {
         const path = bed.mirror("app");
         writeFileSync(join(path, "refs", "heads", "planted"), `${refsOf(path)["refs/heads/main"] ?? ""}\n`);
       },
+      "a ref that is neither a branch nor a tag": () => {
+        const path = bed.mirror("app");
+        mkdirSync(join(path, "refs", "notes"), { recursive: true });
+        writeFileSync(join(path, "refs", "notes", "planted"), `${refsOf(path)["refs/heads/main"] ?? ""}\n`);
+      },
+      "a configuration that git does not read": () => writeFileSync(join(bed.mirror("app"), "config"), "[core\n"),
       "no head": () => rmSync(join(bed.mirror("app"), "HEAD")),
     };
+    it("a file that only git reads when it serves", async () => {
+      writeFileSync(join(bed.mirror("app"), "shallow"), "no id\n");
+      await bed.clone("app", "-c", "protocol.version=0");
+    });
+
     for (const [name, harm] of Object.entries(breaks))
       it(name, async () => {
         harm();
@@ -257,7 +314,7 @@ describe("a hostile client of a git door", () => {
         expect(await bed.must(folder, "for-each-ref", "--format=%(objectname)", "refs/remotes/origin/main")).toBe(
           bed.refs()["refs/heads/main"],
         );
-        expect(await bed.git(folder, "rev-parse", "--verify", "-q", "origin/planted")).toMatchObject({ code: 1 });
+        expect(await bed.must(folder, "ls-remote", "origin", "*planted")).toBe("");
         hostGit(folder, ["fsck", "--strict"]);
       });
   });

@@ -11,6 +11,10 @@ export const MAX_CHANGES = 2_000_000;
 /** Pushes, and rounds of fetches, that a gate works at. */
 export const PUSHES_AT_ONCE = 4;
 export const FETCHES_AT_ONCE = 16;
+/** Each is a program on the host. */
+export const SIGNATURES_AT_ONCE = 4;
+/** Pushes that wait for the operator. */
+export const HELD_AT_ONCE = 16;
 /** Of the disk, that pushes leave to others. */
 export const LEAST_FREE_BYTES = 512 * 1024 * 1024;
 /** Of what comes before a pack. */

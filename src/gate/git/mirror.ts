@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { PushCommand } from "../../policy/git/push-commands.ts";
 import { isDeletion } from "../../policy/git/push-commands.ts";
@@ -8,12 +9,15 @@ import type { HostGit } from "./host-git.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** What is taken over of an upstream: branches and tags, and nothing that a forge keeps beside them. */
+const TAKEN = /^refs\/(heads|tags)\//;
 const REFSPECS = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
 /** How long the name of the main branch is taken as it was. */
 const HEAD_MS = 60_000;
+/** More are made fewer. */
+const MAX_PACKS = 20;
 /** What git says when it is the mirror that is broken, and not the upstream. */
 const BROKEN =
-  /\.lock'|corrupt|loose object|bad object|missing blob|missing tree|missing commit|bad packed object|packfile .* (cannot|does not|is)|unable to read|not a git repository|did not send all necessary|inflate|index file|bad signature|unresolved deltas|unable to (open|mmap|map)/i;
+  /\.lock'|bad config|corrupt|loose object|bad object|missing blob|missing tree|missing commit|bad packed object|packfile .* (cannot|does not|is)|unable to read|not a git repository|did not send all necessary|inflate|index file|bad signature|unresolved deltas|unable to (open|mmap|map)/i;
 
 export interface MirrorRef {
   readonly id: string;
@@ -36,7 +40,7 @@ export class Mirror {
   /** One at a time: what refreshes it and what a push writes. */
   #turn: Promise<unknown> = Promise.resolve();
   /** A refresh that has not begun yet, for all who ask meanwhile. */
-  #next: Promise<void> | undefined;
+  #next: Promise<readonly MirrorRef[]> | undefined;
   #headAt = 0;
   /** Its packs as they were when it was known to be whole. */
   #packs: string | undefined;
@@ -55,13 +59,16 @@ export class Mirror {
     this.#allowStale = place.allowStale;
   }
 
-  /** What was begun after this was asked for. Throws `UpstreamUnavailable` unless an old state may be served. */
-  async refresh(): Promise<void> {
+  /**
+   * Has it show what the upstream has, as it was asked after this was called, and gives its refs. Throws `UpstreamUnavailable` unless an old state may be
+   * served.
+   */
+  async refresh(): Promise<readonly MirrorRef[]> {
     this.#next ??= this.inTurn(async () => {
       this.#next = undefined;
-      await this.#refresh();
+      return await this.#refresh();
     });
-    await this.#next;
+    return await this.#next;
   }
 
   async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -75,46 +82,67 @@ export class Mirror {
     this.#isBroken = true;
   }
 
-  async refs(): Promise<MirrorRef[]> {
-    const { stdout } = await this.#git.run(["for-each-ref", "--format=%(objectname) %(refname)"], {
-      repository: this.path,
-    });
-    return stdout
-      .toString()
-      .split("\n")
-      .flatMap((line) => (line === "" ? [] : [{ id: line.slice(0, 40), ref: line.slice(41) }]));
-  }
-
-  /** Takes over what has gone to the upstream: the objects of a quarantine, and the refs. The caller has its turn. */
-  async accept(objects: string | undefined, commands: readonly PushCommand[]): Promise<void> {
-    if (objects !== undefined) {
+  /** Takes over what has gone to the upstream: the objects of a quarantine, and the refs. The caller has its turn. Never rejects. */
+  async accept(objects: string, commands: readonly PushCommand[]): Promise<void> {
+    try {
       const from = join(objects, "pack");
       // The pack before its index, by which it is found.
-      const names = existsSync(from) ? readdirSync(from).sort((one) => (one.endsWith(".idx") ? 1 : -1)) : [];
-      for (const name of names) renameSync(join(from, name), join(this.path, "objects", "pack", name));
+      for (const name of packsFirst(readdirSync(from)))
+        renameSync(join(from, name), join(this.path, "objects", "pack", name));
+      const input = commands
+        .map((one) => (isDeletion(one) ? `delete ${one.ref}\n` : `update ${one.ref} ${one.new}\n`))
+        .join("");
+      await this.#git.run(["update-ref", "--stdin"], { repository: this.path, input });
+      await this.#tidy();
+    } catch (error) {
+      this.#log.warn("a mirror cannot take over a push", { path: this.path, reason: messageOf(error) });
+      this.distrust();
     }
-    const input = commands
-      .map((one) => (isDeletion(one) ? `delete ${one.ref}\n` : `update ${one.ref} ${one.new}\n`))
-      .join("");
-    await this.#git.run(["update-ref", "--stdin"], { repository: this.path, input });
-    this.#packs = this.#packsNow();
   }
 
-  async #refresh(): Promise<void> {
-    if (this.#mustBeMade()) {
-      await this.#make();
-      return;
-    }
-    const { problem, said } = await this.#fetch(this.path);
-    if (problem !== undefined && BROKEN.test(said)) {
-      this.#log.warn("a mirror is made again", { path: this.path, said: said.slice(-500) });
-      await this.#make();
-      return;
-    }
+  async #refresh(): Promise<readonly MirrorRef[]> {
+    if (this.#mustBeMade()) return await this.#make();
+    const [{ problem, refs }, own] = await Promise.all([
+      this.#askUpstream(),
+      this.#refs(),
+      Date.now() - this.#headAt > HEAD_MS ? this.#followHead(this.path) : undefined,
+    ]);
     if (problem !== undefined && !this.#allowStale) throw new UpstreamUnavailable(problem);
     if (problem !== undefined)
       this.#log.warn("an upstream cannot be reached, and its mirror is served as it is", { problem });
-    else if (Date.now() - this.#headAt > HEAD_MS) await this.#followHead(this.path);
+    else if (this.#packs === undefined || !areSame(refs, own)) return await this.#fetchNew();
+    return own;
+  }
+
+  async #fetchNew(): Promise<readonly MirrorRef[]> {
+    const { problem, said } = await this.#fetch(this.path);
+    await this.#tidy();
+    const refs = await this.#refs();
+    if ((problem !== undefined && BROKEN.test(said)) || refs.some(({ ref }) => !TAKEN.test(ref))) {
+      this.#log.warn("a mirror is made again", { path: this.path, said: said.slice(-500) });
+      return await this.#make();
+    }
+    if (problem !== undefined && !this.#allowStale) throw new UpstreamUnavailable(problem);
+    return refs;
+  }
+
+  /** What the upstream has. That is less work than a fetch, which most often brings nothing. */
+  async #askUpstream(): Promise<{ problem: string | undefined; refs: readonly MirrorRef[] }> {
+    const words = (url: string) => ["ls-remote", "--heads", "--tags", "--refs", "--end-of-options", url];
+    const { problem, stdout } = await this.#upstream.run("fetch", words, { repository: null });
+    return { problem, refs: readRefs(stdout) };
+  }
+
+  async #refs(): Promise<readonly MirrorRef[]> {
+    const words = ["for-each-ref", "--format=%(objectname)\t%(refname)"];
+    return readRefs((await this.#git.run(words, { repository: this.path })).stdout);
+  }
+
+  /** Each fetch and each push makes a pack; git is slow with many. */
+  async #tidy(): Promise<void> {
+    const folder = join(this.path, "objects", "pack");
+    if (readdirSync(folder).filter((name) => name.endsWith(".pack")).length > MAX_PACKS)
+      await this.#git.run(["repack", "-d", "-n", "-q", "--geometric=2"], { repository: this.path });
     this.#packs = this.#packsNow();
   }
 
@@ -124,7 +152,7 @@ export class Mirror {
     return this.#packs !== undefined && this.#packs !== this.#packsNow();
   }
 
-  async #make(): Promise<void> {
+  async #make(): Promise<readonly MirrorRef[]> {
     const fresh = `${this.path}.new`;
     await rm(fresh, { recursive: true, force: true });
     mkdirSync(fresh, { recursive: true, mode: 0o700 });
@@ -142,6 +170,7 @@ export class Mirror {
     renameSync(fresh, this.path);
     this.#isBroken = false;
     this.#packs = this.#packsNow();
+    return await this.#refs();
   }
 
   async #fetch(repository: string): Promise<{ problem: string | undefined; said: string }> {
@@ -185,4 +214,20 @@ export class Mirror {
       return "";
     }
   }
+}
+
+/** The index of a pack comes after all else of it. */
+export const packsFirst = (names: readonly string[]): string[] =>
+  [...names].sort((one, other) => Number(one.endsWith(".idx")) - Number(other.endsWith(".idx")));
+
+/** One in a line: its id, a tab, its name. */
+const readRefs = (text: Buffer): MirrorRef[] =>
+  text
+    .toString()
+    .split("\n")
+    .flatMap((line) => (line === "" ? [] : [{ id: line.slice(0, 40), ref: line.slice(41) }]));
+
+function areSame(one: readonly MirrorRef[], other: readonly MirrorRef[]): boolean {
+  const ids = new Map(other.map(({ id, ref }) => [ref, id]));
+  return one.length === ids.size && one.every(({ id, ref }) => ids.get(ref) === id);
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GitDoorBed } from "../../../test/helpers/git-door.ts";
 import { hostGit } from "../../../test/helpers/git-server.ts";
+import type { GateRepo } from "../../model/git-order.ts";
 
 /** With a digit: an id without one is not told from other capitals. */
 const cloudKey = () =>
@@ -12,6 +13,12 @@ const cloudKey = () =>
     .replaceAll(/[^A-Z2-7]/g, "")
     .padEnd(15, "Q")
     .slice(0, 15)}`;
+const RULES = {
+  branches: ["main", "agent/*"],
+  tags: "allow",
+  paths: { deny: ["secrets/**"] },
+  max_file_mb: 1,
+} as const satisfies GateRepo["rules"];
 const SECRET = `sec-${randomBytes(20).toString("hex")}`;
 
 describe("a push", () => {
@@ -23,7 +30,7 @@ describe("a push", () => {
       guarded: [{ kind: "known_secrets", name: "DEPLOY_TOKEN", value: SECRET }],
       repos: {
         app: {
-          rules: { branches: ["main", "agent/*"], tags: "allow", paths: { deny: ["secrets/**"] }, max_file_mb: 1 },
+          rules: RULES,
         },
       },
     });
@@ -98,8 +105,8 @@ describe("a push", () => {
         return /config\.txt:1/;
       },
       "in two commits, each with a half": async () => {
-        await bed.commit(folder, { "a.txt": `${SECRET.slice(0, 24)}\n` });
-        await bed.commit(folder, { "a.txt": `${SECRET.slice(20)}\n` });
+        await bed.commit(folder, { "a.txt": `${SECRET.slice(0, 22)}\n` });
+        await bed.commit(folder, { "a.txt": `${SECRET.slice(22)}\n` });
         return /known-secret DEPLOY_TOKEN/;
       },
       "in what a merge brings": async (key) => {
@@ -186,6 +193,39 @@ describe("a push", () => {
     await bed.must(folder, "fetch", "-q", "origin");
     await bed.must(folder, "merge", "-q", "-m", "both", "origin/theirs");
     await bed.must(folder, "push", "-q", "origin", "HEAD:agent/merged");
+  });
+
+  it("with a name or an option that the operator allows by its fingerprint passes, and with another does not", async () => {
+    await start();
+    const [path, branch, other] = [cloudKey(), cloudKey(), cloudKey()];
+    await bed.commit(folder, { [`docs/${path}.txt`]: "x\n" });
+    const told = await expectRefused(["secrets"], `HEAD:agent/${branch}`);
+    const fingerprints = [...told.matchAll(/in the name .*; fingerprint ([0-9a-f]{32})/g)].map(([, one = ""]) => one);
+    expect(fingerprints.length).toBe(2);
+    bed.obey({ repos: { app: { rules: RULES, allowed_findings: fingerprints } } });
+    await expectRefused(["secrets"], `HEAD:agent/${other}`);
+    await expectRefused(["secrets"], "HEAD:agent/x", "-o", `note=${other}`);
+    await bed.must(folder, "push", "-q", "-o", `note=${branch}`, "origin", `HEAD:agent/${branch}`);
+    bed.obey({ repos: { app: { rules: RULES } } });
+  });
+
+  it("G-126 with a thousand copies of what is allowed is still refused for what is not", async () => {
+    await start();
+    const [allowed, other] = [cloudKey(), cloudKey()];
+    await bed.commit(folder, { "a-sample.txt": `aws_access_key_id=${allowed}\n` });
+    const fingerprint = /fingerprint ([0-9a-f]{32})/.exec(await expectRefused(["secrets"]))?.[1] ?? "";
+    bed.obey({ repos: { app: { rules: RULES, allowed_findings: [fingerprint] } } });
+    await bed.commit(folder, {
+      "a-sample.txt": `aws_access_key_id=${allowed}\n`.repeat(1000),
+      "z-real.txt": `aws_access_key_id=${other}\n`,
+    });
+    expect(await expectRefused(["secrets"])).toMatch(/in z-real\.txt:1/);
+    const many = await (async () => {
+      await bed.commit(folder, { "many.txt": `aws_access_key_id=${other}\n`.repeat(700) });
+      return await expectRefused(["secrets"]);
+    })();
+    expect(many).toMatch(/secrets +and \d+ more/);
+    bed.obey({ repos: { app: { rules: RULES } } });
   });
 
   it("with a finding that the operator allows by its fingerprint passes", async () => {

@@ -6,6 +6,8 @@ const START = 0x01;
 const NUL = 0x00;
 const COLON = 0x3a;
 const MAX_PATH = 64 * 1024;
+/** Of what names all parents of a commit. */
+const MAX_COMMIT_LINE = 64 * 1024;
 
 export interface PushedChange {
   readonly commit: string;
@@ -14,13 +16,19 @@ export interface PushedChange {
   readonly blob: string | undefined;
 }
 
-/** Each file that a commit of the push changes, newest commit first. A merge tells what is in none of its parents. */
-export async function* pushedChanges(
+export interface ChangeReader {
+  commit?(id: string, parents: readonly string[]): void;
+  change(change: PushedChange): void;
+}
+
+/** Each commit of the push, newest first, and each file that it changes. A merge tells what is in none of its parents. */
+export async function readChanges(
   git: HostGit,
   quarantine: Quarantine,
   tips: readonly string[],
   signal: AbortSignal,
-): AsyncGenerator<PushedChange> {
+  into: ChangeReader,
+): Promise<void> {
   const words = [
     "log",
     "--raw",
@@ -30,7 +38,7 @@ export async function* pushedChanges(
     "--no-abbrev",
     "--no-renames",
     "--no-notes",
-    "--format=%x01%H%x00",
+    "--format=%x01%H %P%x00",
     "--stdin",
     "--not",
     "--all",
@@ -41,15 +49,18 @@ export async function* pushedChanges(
   let commit = "";
   try {
     for (let next = await reader.byte(); next !== undefined; next = await reader.byte()) {
-      if (next === START) commit = (await reader.until(NUL, 64)).toString("latin1");
-      else if (next === COLON) {
-        const facts = (await reader.until(NUL, 4096)).toString("latin1");
+      if (next === START) {
+        const [id = "", ...parents] = (await reader.until(NUL, MAX_COMMIT_LINE)).toString("latin1").trim().split(" ");
+        commit = id;
+        into.commit?.(id, parents);
+      } else if (next === COLON) {
+        const facts = (await reader.until(NUL, MAX_COMMIT_LINE)).toString("latin1");
         const parents = /^:*/.exec(facts)?.[0].length ?? 0;
         const words = facts.slice(parents).split(" ");
         // MODE of each parent and of the result, then ID of each, then what happened.
         const blob = words[2 * (parents + 2) - 1] ?? "";
         const path = (await reader.until(NUL, MAX_PATH)).toString("utf8");
-        yield { commit, path, blob: /^0+$/.test(blob) ? undefined : blob };
+        into.change({ commit, path, blob: /^0+$/.test(blob) ? undefined : blob });
       }
     }
   } finally {

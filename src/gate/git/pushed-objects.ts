@@ -6,8 +6,8 @@ import { WindowedScan } from "../../policy/dlp/windowed-scan.ts";
 import { judgeAuthors } from "../../policy/git/author-rule.ts";
 import type { PushFailure } from "../../policy/git/push-failure.ts";
 import { TreeSizes } from "../../policy/git/tree-sizes.ts";
-import type { HostGit } from "./host-git.ts";
-import { MAX_CHANGES, MAX_UNPACKED_BYTES } from "./limits.ts";
+import type { HostGit, RunningGit } from "./host-git.ts";
+import { MAX_CHANGES, MAX_OBJECTS, MAX_UNPACKED_BYTES } from "./limits.ts";
 import { PackRefused, type Quarantine } from "./quarantine.ts";
 
 const NEWLINE = 0x0a;
@@ -24,18 +24,25 @@ export interface ObjectFinding {
   readonly finding: TextFinding;
 }
 
-/** All that is in a pack, read once. */
-export interface PushedObjects {
-  readonly ids: readonly string[];
-  readonly findings: readonly ObjectFinding[];
-  readonly authors: readonly PushFailure[];
+/** All that a push brings, each object read once. */
+export class PushedObjects {
+  readonly ids = new Set<string>();
+  readonly commits = new Set<string>();
+  /** Without those that the operator allows; of very many the first. */
+  readonly findings: ObjectFinding[] = [];
+  /** Findings beyond those. */
+  more = 0;
+  readonly authors: PushFailure[] = [];
   /** Blobs above the size that the rules allow. */
-  readonly large: ReadonlyMap<string, number>;
-  readonly bytes: number;
+  readonly large = new Map<string, number>();
+  readonly trees = new TreeSizes();
+  bytes = 0;
 }
 
 export interface Looking {
   readonly scan: Scan;
+  /** Fingerprints of findings that the operator says are none. */
+  readonly allowed: ReadonlySet<string>;
   /** Who commits are to be by; null for anybody. */
   readonly identity: GateIdentity | null;
   readonly maxFileBytes: number;
@@ -48,16 +55,41 @@ export interface Looking {
  *
  * SECURITY: the objects themselves, not what a diff or a log shows of them: binary files, files that were deleted again, texts behind a NUL (G-89)
  */
-export async function lookAtObjects(git: HostGit, quarantine: Quarantine, looking: Looking): Promise<PushedObjects> {
+export async function lookAtPack(git: HostGit, quarantine: Quarantine, looking: Looking): Promise<PushedObjects> {
+  const into = new PushedObjects();
   const words = ["cat-file", "--batch-all-objects", "--unordered", "--buffer", "--batch"];
-  const running = git.start(words, { ...quarantine.alone, signal: looking.signal, input: "" });
+  await look(git.start(words, { ...quarantine.alone, signal: looking.signal, input: "" }), looking, into);
+  return into;
+}
+
+/**
+ * Reads what the upstream would get for the first time, and the pack did not bring: a mirror also has objects that no ref of the upstream leads to any more.
+ *
+ * SECURITY: a push is not read less because the sandbox sent less of it (G-125)
+ */
+export async function lookBeyondPack(
+  git: HostGit,
+  quarantine: Quarantine,
+  looking: Looking,
+  reachable: ReadonlySet<string>,
+  into: PushedObjects,
+): Promise<void> {
+  const others = [...reachable].filter((id) => !into.ids.has(id));
+  if (others.length === 0) return;
+  if (others.length > MAX_OBJECTS) throw new PackRefused(`it needs more than ${MAX_OBJECTS} objects beside its own`);
+  const input = others.map((id) => `${id}\n`).join("");
+  const words = ["cat-file", "--buffer", "--batch"];
+  await look(git.start(words, { ...quarantine.both, signal: looking.signal, input }), looking, into);
+}
+
+async function look(running: RunningGit, looking: Looking, into: PushedObjects): Promise<void> {
   const reader = new StreamReader(running.stdout);
-  const ids: string[] = [];
-  const findings: ObjectFinding[] = [];
-  const authors: PushFailure[] = [];
-  const large = new Map<string, number>();
-  const trees = new TreeSizes();
-  let bytes = 0;
+  const found = (id: string, type: ObjectFinding["type"], finding: TextFinding) => {
+    // SECURITY: what is allowed takes no place from what is not (G-126)
+    if (finding.severity !== "high" || looking.allowed.has(finding.fingerprint)) return;
+    if (into.findings.length < MAX_FINDINGS) into.findings.push({ id, type, finding });
+    else into.more++;
+  };
   try {
     for (;;) {
       const line = (await reader.until(NEWLINE, 256)).toString("latin1");
@@ -70,33 +102,30 @@ export async function lookAtObjects(git: HostGit, quarantine: Quarantine, lookin
       const size = Number(sizeText);
       const type = TYPES.find((one) => one === name);
       if (type === undefined) throw new PackRefused("git does not read it");
-      ids.push(id);
-      bytes += size;
-      if (bytes > MAX_UNPACKED_BYTES) throw new PackRefused("unpacked it is larger than the git gate takes");
+      into.ids.add(id);
+      into.bytes += size;
+      if (into.bytes > MAX_UNPACKED_BYTES) throw new PackRefused("unpacked it is larger than the git gate takes");
       if (type === "blob") {
-        if (size > looking.maxFileBytes) large.set(id, size);
-        await lookAtBlob(reader, size, looking.scan, (finding) => {
-          if (findings.length < MAX_FINDINGS) findings.push({ id, type, finding });
-        });
+        if (size > looking.maxFileBytes) into.large.set(id, size);
+        await lookAtBlob(reader, size, looking.scan, (finding) => found(id, type, finding));
       } else if (type === "tree") {
         if (size > MAX_TREE_BYTES) throw new PackRefused(`the tree ${id.slice(0, 12)} is too long`);
-        trees.add(id, await readWhole(reader, size));
+        into.trees.add(id, await readWhole(reader, size));
       } else {
         if (size > MAX_COMMIT_BYTES) throw new PackRefused(`the ${type} ${id.slice(0, 12)} is too long`);
         const content = await readWhole(reader, size);
-        for (const finding of looking.scan.file("", messageFirst(content)))
-          if (finding.severity === "high" && findings.length < MAX_FINDINGS) findings.push({ id, type, finding });
-        if (type === "commit" && looking.identity) authors.push(...judgeAuthors(id, content, looking.identity));
+        for (const finding of looking.scan.file("", messageFirst(content))) found(id, type, finding);
+        if (type === "commit") into.commits.add(id);
+        if (type === "commit" && looking.identity) into.authors.push(...judgeAuthors(id, content, looking.identity));
       }
       await reader.byte(); // a newline of its own
-      looking.onProgress(ids.length, bytes);
+      looking.onProgress(into.ids.size, into.bytes);
     }
   } finally {
     running.kill();
   }
   // SECURITY: a few trees that hold each other many times are more paths than there is memory for (G-87)
-  if (trees.largest > MAX_CHANGES) throw new PackRefused(`a tree of it has more than ${MAX_CHANGES} paths`);
-  return { ids, findings, authors, large, bytes };
+  if (into.trees.largest > MAX_CHANGES) throw new PackRefused(`a tree of it has more than ${MAX_CHANGES} paths`);
 }
 
 async function lookAtBlob(

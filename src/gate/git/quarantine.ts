@@ -22,6 +22,8 @@ export class PackRefused extends Error {}
 /** A folder for the objects of one push. Nothing of it is in the mirror, and nobody fetches from it. */
 export class Quarantine {
   readonly objects: string;
+  /** Of what was unpacked, as it came. */
+  packBytes = 0;
   readonly #folder: string;
   readonly #git: HostGit;
   readonly #mirror: Mirror;
@@ -64,7 +66,6 @@ export class Quarantine {
     running.stdout.resume();
     let problem: string | undefined;
     let head: Buffer = Buffer.alloc(0);
-    let size = 0;
     const refuse = (text: string) => {
       problem ??= text;
       running.kill();
@@ -75,10 +76,11 @@ export class Quarantine {
         if (head.length === 12 && head.readUInt32BE(8) > MAX_OBJECTS)
           refuse(`it has ${head.readUInt32BE(8)} objects, and at most ${MAX_OBJECTS} are taken at once`);
       }
-      const looksAgain = Math.floor(size / LOOK_EVERY_BYTES) < Math.floor((size + chunk.length) / LOOK_EVERY_BYTES);
-      size += chunk.length;
+      const looksAgain =
+        Math.floor(this.packBytes / LOOK_EVERY_BYTES) < Math.floor((this.packBytes + chunk.length) / LOOK_EVERY_BYTES);
+      this.packBytes += chunk.length;
       if (looksAgain && !this.#hasRoom()) refuse("the disk of the host is nearly full");
-      if (size > MAX_PACK_BYTES) refuse(`it is larger than ${MAX_PACK_BYTES} bytes`);
+      if (this.packBytes > MAX_PACK_BYTES) refuse(`it is larger than ${MAX_PACK_BYTES} bytes`);
       return problem === undefined && running.stdin.write(chunk);
     };
     try {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { messageOf } from "../../base/errors.ts";
 import { BrokenPkt, FLUSH, PktReader, pktLine } from "../../policy/git/pkt-line.ts";
-import { type PushFailure, failed, refusalReason, refusalText } from "../../policy/git/push-failure.ts";
+import { type PushFailure, type PushStep, failed, refusalReason, refusalText } from "../../policy/git/push-failure.ts";
 import {
   NO_OBJECT,
   type PushCommand,
@@ -15,6 +15,7 @@ import { shortRef } from "../../policy/git/ref-rules.ts";
 import { examinePush } from "./examine-push.ts";
 import { forwardPush } from "./forward-push.ts";
 import type { GitContext, ServedRepo } from "./git-context.ts";
+import type { Hold } from "./held-pushes.ts";
 import { MAX_COMMAND_BYTES } from "./limits.ts";
 import { PushAnswer } from "./push-answer.ts";
 import { PackRefused, Quarantine } from "./quarantine.ts";
@@ -28,10 +29,15 @@ const CAPABILITIES = [
   "quiet",
   "atomic",
   "ofs-delta",
+  // What a pack has is what is pushed, and nothing that the upstream has already.
+  "no-thin",
   "push-options",
   "object-format=sha1",
   "agent=cloche",
 ].join(" ");
+
+const NEVER_APPROVED: ReadonlySet<PushStep> = new Set(["unpack", "hidden"]);
+const TOO_MANY_HELD = "too many pushes wait for the operator already; push again when one of them is answered";
 
 /** What there is to be changed, as the upstream has it now. */
 export async function advertisePush(
@@ -39,8 +45,7 @@ export async function advertisePush(
   { mirror }: ServedRepo,
   response: ServerResponse,
 ): Promise<void> {
-  await mirror.refresh();
-  const refs = await mirror.refs();
+  const refs = await mirror.refresh();
   const lines = refs.length === 0 ? [{ id: NO_OBJECT, ref: "capabilities^{}" }] : refs;
   response.writeHead(200, head("git-receive-pack-advertisement"));
   response.end(
@@ -59,6 +64,7 @@ export async function servePush(
   served: ServedRepo,
   request: IncomingMessage,
   response: ServerResponse,
+  hold: Hold,
 ): Promise<void> {
   const body = bodyOf(request);
   // Before its body a large push asks whether it is welcome, with an empty list.
@@ -80,7 +86,7 @@ export async function servePush(
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   const answer = new PushAnswer(response, said.capabilities);
-  await new Push(context, served, said, answer, gone.signal).run(body);
+  await new Push({ context, served, head: said, answer, gone: gone.signal, hold }).run(body);
 }
 
 interface PushHead extends PushCommands {
@@ -126,19 +132,31 @@ async function nextChunk(body: Readable): Promise<Buffer | undefined> {
   }
 }
 
+interface Pushed {
+  readonly context: GitContext;
+  readonly served: ServedRepo;
+  readonly head: PushHead;
+  readonly answer: PushAnswer;
+  /** The client has gone away. */
+  readonly gone: AbortSignal;
+  readonly hold: Hold;
+}
+
 class Push {
   readonly #context: GitContext;
   readonly #served: ServedRepo;
   readonly #head: PushHead;
   readonly #answer: PushAnswer;
   readonly #gone: AbortSignal;
+  readonly #hold: Hold;
 
-  constructor(context: GitContext, served: ServedRepo, head: PushHead, answer: PushAnswer, gone: AbortSignal) {
+  constructor({ context, served, head: said, answer, gone, hold }: Pushed) {
     this.#context = context;
     this.#served = served;
-    this.#head = head;
+    this.#head = said;
     this.#answer = answer;
     this.#gone = gone;
+    this.#hold = hold;
   }
 
   async run(body: Readable): Promise<void> {
@@ -168,7 +186,6 @@ class Push {
         repo,
         commands,
         options,
-        hasPack,
         scan: this.#context.scan(),
         identity: this.#context.order()?.identity ?? null,
         signal: this.#gone,
@@ -181,13 +198,16 @@ class Push {
     }
   }
 
-  /** What git itself cannot take is for nobody to approve. */
+  /** SECURITY: what git itself cannot take, and what no ref shows, is for nobody to approve (G-125) */
   async #isApproved(failures: readonly PushFailure[]): Promise<boolean> {
     const { repo } = this.#served;
-    if (repo.on_violation !== "supervise" || failures.some(({ step }) => step === "unpack")) return false;
-    const { commands } = this.#head;
-    const held = { repo: repo.name, digest: pushDigest(repo.name, commands), commands, failures };
-    const { isApproved, reason } = await this.#context.held.decide(held, (text) => this.#answer.say(text), this.#gone);
+    if (repo.on_violation !== "supervise" || failures.some(({ step }) => NEVER_APPROVED.has(step))) return false;
+    const { commands, options } = this.#head;
+    const facts = { repo: repo.name, commands, options, failures };
+    const decided = await this.#hold(() =>
+      this.#context.held.decide({ ...facts, digest: pushDigest(facts) }, (text) => this.#answer.say(text), this.#gone),
+    );
+    const { isApproved, reason } = decided ?? { isApproved: false, reason: TOO_MANY_HELD };
     if (reason !== null) this.#answer.say(`cloche: ${reason}\n`);
     return isApproved;
   }
@@ -211,8 +231,7 @@ class Push {
     await mirror.inTurn(async () => {
       const { refused, messages } = await forwardPush(upstream, commands, options, quarantine.both);
       for (const message of messages) this.#answer.say(`${message}\n`);
-      if (refused.size === 0) await mirror.accept(quarantine.objects, commands);
-      else {
+      if (refused.size > 0) {
         const reasons = [...refused].map(([ref, reason]) => `${shortRef(ref)}: ${reason}`);
         this.#answer.say(`cloche: the upstream did not take it: ${reasons.join("; ")}\n`);
       }
@@ -220,8 +239,13 @@ class Push {
         "ok",
         commands.map((command) => outcome(command, refused)),
       );
-      if (refused.size === 0) this.#tell("push.accepted", "");
-      else this.#tell("push.rejected", `the upstream: ${[...refused.values()].join("; ")}`);
+      if (refused.size > 0) {
+        this.#tell("push.rejected", `the upstream: ${[...refused.values()].join("; ")}`);
+        return;
+      }
+      this.#tell("push.accepted", "");
+      // The client need not wait for it: whoever asks next has the turn after this.
+      await mirror.accept(quarantine.objects, commands);
     });
   }
 

@@ -8,11 +8,11 @@ const SIGN_MS = 15_000;
 
 /** Has the keeper sign a commit or a tag of the sandbox's. The key is ssh-keygen's to read, and the gate never has it. */
 export async function serveSigning(
-  { order, reach, log }: GitContext,
+  { order, reach, log, onSigned }: GitContext,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { signing = null, identity } = order() ?? {};
+  const { signing = null, identity, repos = [] } = order() ?? {};
   if (!signing || !identity) {
     answer(response, 404, "cloche: the bottle has no `git.signing`");
     request.resume();
@@ -25,11 +25,13 @@ export async function serveSigning(
     if (size <= MAX_BYTES) parts.push(part);
   }
   const payload = Buffer.concat(parts);
-  const problem = size > MAX_BYTES ? "it is too long" : signingProblem(payload, identity);
+  const isAnyAuthor = repos.some(({ rules }) => rules.authors === "any");
+  const problem = size > MAX_BYTES ? "it is too long" : signingProblem(payload, { identity, isAnyAuthor });
   if (problem !== undefined) {
     answer(response, 403, `cloche: it is not signed: ${problem}`);
     return;
   }
+  onSigned();
   const { talk, said } = await reach(signing.place);
   let heard = "";
   said.on("data", (chunk: Buffer) => (heard = (heard + chunk.toString()).slice(-2000))).on("error", () => undefined);

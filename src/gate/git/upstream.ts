@@ -3,7 +3,7 @@ import { rootCertificates } from "node:tls";
 import type { GateRepo, GitOrder } from "../../model/git-order.ts";
 import type { ReachProgram } from "../host-connections.ts";
 import { explainUpstream } from "../../policy/git/upstream-problem.ts";
-import type { GitCall, GitResult, HostGit } from "./host-git.ts";
+import { type GitCall, type GitResult, type HostGit, collect } from "./host-git.ts";
 
 const MAX_SAID = 64 * 1024;
 
@@ -72,8 +72,7 @@ export class Upstream {
       hasStream: true,
       input: "",
     });
-    const parts: Buffer[] = [];
-    running.stdout.on("data", (chunk: Buffer) => parts.push(chunk));
+    const collected = collect(running);
     const own = running.stream;
     if (own && "write" in own && "read" in own) {
       const { talk } = program;
@@ -83,10 +82,10 @@ export class Upstream {
       talk.on("error", () => own.destroy());
       own.pipe(talk).pipe(own);
     }
-    const { code, said } = await running.ended;
+    const { code, said, stdout } = await collected;
     program.talk.destroy();
     await Promise.race([saidAll, new Promise((done) => setTimeout(done, 1000).unref())]);
     program.said.destroy();
-    return { code, said: `${heard}${said}`, stdout: Buffer.concat(parts) };
+    return { code, said: `${heard}${said}`, stdout };
   }
 }

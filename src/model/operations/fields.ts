@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AllowedHost, type EgressInput } from "../egress.ts";
 import { Command } from "../exec.ts";
-import { IDENTITY, NAME, NetworkPolicy, SECRET_NAME } from "../names.ts";
+import { IDENTITY, MANIFEST_NAME, NAME, NetworkPolicy, SECRET_NAME } from "../names.ts";
 import { path } from "../path.ts";
 import { ReadScope } from "../read-scope.ts";
 import { IncludeGlob } from "../seed-content.ts";
@@ -22,6 +22,13 @@ export const egressTokens = z.record(z.string().regex(SECRET_NAME), z.string().m
 export const identity = z
   .string()
   .regex(IDENTITY, "an identity is lower-case letters, digits and '-', and starts with a letter");
+
+/** Of a bottle or an agent. */
+export const manifestName = z
+  .string()
+  .regex(MANIFEST_NAME, "it is lower-case letters, digits and '-', and starts with a letter");
+/** Its id, or the first characters of it. */
+export const proposalId = z.string().min(1).max(64);
 
 export const name = z
   .string()

@@ -141,6 +141,11 @@ export const runOperations = {
         /** Of the commit. */
         message: z.string().min(1).max(65_536).optional(),
         dry_run: z.boolean().optional(),
+        /** Of a dry run: what it showed is applied, or nothing. */
+        plan_digest: z
+          .string()
+          .regex(/^[0-9a-f]{64}$/)
+          .optional(),
       }),
     result: typeOnly<Applied>(),
     about: "host",

@@ -45,13 +45,13 @@ export const LIFE_SCENARIOS = scenarios("life", {
     assert.equal((await at.client.stopWorkspace(id)).state, "stopped");
     assert.equal((await at.client.stopWorkspace(id)).state, "stopped");
     assert.equal(await at.refusal(at.sh(id, "true")), "WORKSPACE_NOT_RUNNING");
+    assert.equal((await at.client.diffWorkspace(id)).summary.total, 1);
     assert.equal((await at.client.startWorkspace(id)).state, "started");
     assert.equal(await at.out(id, "cat kept; ls /tmp; ls -d sub"), "kept\nsub\n");
     assert.equal(
       await at.out(id, "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c 'sleep 88[8]' || true"),
       "0\n",
     );
-    assert.equal((await at.client.diffWorkspace(id)).summary.total, 1);
   },
   "the disk of a stopped workspace is listed, read and exported": async (at) => {
     const id = await at.create();

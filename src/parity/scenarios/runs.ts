@@ -6,6 +6,7 @@ import { Manifest } from "../../sdk/manifest.ts";
 import type { StartRunOptions } from "../../sdk/options.ts";
 import type { ParityContext } from "../context.ts";
 import { scenarios } from "../scenario.ts";
+import { rpc } from "../supervise-call.ts";
 
 const SKILL = "verify";
 const SECRET = "a value that is taken";
@@ -17,10 +18,10 @@ const REQUEST = `GET http://${UNLISTED}/ HTTP/1.1\\r\\nHost: ${UNLISTED}\\r\\nCo
 const ASK = `bash -c 'exec 3<>/dev/tcp/127.0.0.1/9099; printf "${REQUEST}" >&3; head -1 <&3'`;
 
 /** One agent, whose program is a shell script; its bottle has one of everything. */
-function manifestOf(at: ParityContext, script: string): Manifest {
+function manifestOf(at: ParityContext, script: string, supervise = false): Manifest {
   const bottle = {
     environment: at.target.environment,
-    supervise: false,
+    supervise,
     env: { TAKEN: "${HOST_VALUE}", ASKED: "?What is it", LITERAL: "just ${text}", EMPTY: "" },
     agent_provider: {
       template: "command",
@@ -89,6 +90,12 @@ const SHOW = [
   `${ASK}; cat /proc/self/environ | tr "\\0" "\\n" | grep -c -F "${TOKEN}"`,
 ].join("; ");
 
+/** Asks the supervise door what there is to ask for, and for a package, which is no question where that cannot be. */
+const OFFERED = [
+  rpc("tools/list", {}),
+  rpc("tools/call", { name: "capability-block", arguments: { justification: "no package is named" } }),
+].join("; ");
+
 export const RUN_SCENARIOS = scenarios("runs", {
   "a plan is shown byte for byte, and makes nothing": async (at) => {
     const before = await at.noteLeftovers();
@@ -125,6 +132,18 @@ export const RUN_SCENARIOS = scenarios("runs", {
       assert.equal(lines.at(-1), "0", "the credential is in the sandbox");
       assert.deepEqual([end.exit_code, end.kept], [0, false]);
       assert.deepEqual((await at.client.listRuns({ all: true })).runs, []);
+    },
+  },
+  "an agent may ask for another environment just where its backend can give it one": {
+    needs: { capability: "egress", ask: (at) => start(at, "exit 0") },
+    run: async (at) => {
+      const identity = await start(at, OFFERED, { manifest: manifestOf(at, OFFERED, true) });
+      const { stdout } = await follow(at, identity);
+      const canChange = at.health.capabilities.remediation && at.target.environment !== "host";
+      assert.match(stdout, /"name":"egress-block"/);
+      assert.equal(stdout.includes('"name":"capability-block"'), canChange);
+      assert.match(stdout, canChange ? /names no package and no step/ : /There is no such tool/);
+      assert.deepEqual((await at.client.listApprovals({ identity })).proposals, []);
     },
   },
   "a run that failed is kept on its backend, taken up there, committed, begun with, and brought home": {

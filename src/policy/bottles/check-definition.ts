@@ -32,5 +32,5 @@ export const checkAgentObject = (value: unknown): Checked<AgentObject> => check(
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.infer<Schema>> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return { definition: parsed.data };
-  return { path: issuePath(parsed.error.issues[0]), problem: describeIssue(schema, value, parsed.error) };
+  return { path: issuePath(parsed.error), problem: describeIssue(schema, value, parsed.error) };
 }

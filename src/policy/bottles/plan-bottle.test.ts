@@ -57,7 +57,8 @@ function plan(
     session: { id: "11111111-2222-4333-8444-555555555555", resume: false },
     standIn: (variable) => `stand-in-for-${variable}`,
     guestSkillsFolder: null,
-    served: { git: false, supervise: false },
+    served: { git: false },
+    canChangeEnvironment: false,
     notes: [],
     ...more,
   });
@@ -127,20 +128,35 @@ describe("the preflight", () => {
 });
 
 describe("planBottle()", () => {
+  it("G-146 signs as the bottle says, whatever a file of the project says, and tells of it", () => {
+    const bottle = { ...FULL, git: { user: FULL.git.user, signing: { key: "/k" } } };
+    const agent = { git: { user: { name: "The Boss" } } };
+    const found = (source: "home" | "project") => plan(bottle, { agent, source });
+    expect(found("project").git_identity).toEqual(FULL.git.user);
+    expect(found("project").notes).toEqual([
+      "The host signs what the agent commits as Review Agent <agent@example.com>, with the key /k.",
+      "git.user of agent reviewer does not count: a file of the project does not say what is signed.",
+    ]);
+    expect(found("home").git_identity?.name).toBe("The Boss");
+    expect(plan(FULL, { agent, source: "project" }).git_identity?.name).toBe("The Boss");
+  });
+
   it("says plainly that repositories are not served yet", () => {
     expect(plan(FULL).notes).toEqual([expect.stringContaining("git gate is not served yet") as string]);
-    expect(plan(FULL, { more: { served: { git: true, supervise: true } } }).notes).toEqual([]);
+    expect(plan(FULL, { more: { served: { git: true } } }).notes).toEqual([]);
   });
 
   it("supervises unless told not to, and holds what detectors find only where somebody can be asked", () => {
-    const served = { git: true, supervise: true };
-    expect(plan({}).supervise_plan).toEqual({ served: false, url: "http://127.0.0.1:9100/mcp" });
+    const url = "http://127.0.0.1:9100/mcp";
+    expect(plan({}).supervise_plan).toEqual({ url, can_change_environment: false });
+    expect(plan({}, { more: { canChangeEnvironment: true } }).supervise_plan).toEqual({
+      url,
+      can_change_environment: true,
+    });
     expect(plan({ supervise: false }).supervise_plan).toBeNull();
-    const onMatch = (written: object, more: Partial<PlanInput> = {}) =>
-      plan(written, { more }).egress_plan.routes.at(-1)?.outbound_on_match;
-    expect(onMatch(FULL)).toBe("block");
-    expect(onMatch(FULL, { served })).toBe("supervise");
-    expect(onMatch({ ...FULL, supervise: false }, { served })).toBe("block");
+    const onMatch = (written: object) => plan(written).egress_plan.routes.at(-1)?.outbound_on_match;
+    expect(onMatch(FULL)).toBe("supervise");
+    expect(onMatch({ ...FULL, supervise: false })).toBe("block");
     expect(plan(FULL).egress_plan.routes[0]).toMatchObject({
       outbound_on_match: "redact",
       error_shape: "anthropic",

@@ -9,19 +9,18 @@ import type {
   PlannedAgent,
   PlannedUpstream,
   StandIn,
+  SupervisePlan,
 } from "../../model/bottle-plan.ts";
 import { EGRESS_ENVIRONMENT } from "../../model/egress-environment.ts";
 import { failure } from "../../model/error-codes.ts";
 import { type GitPolicy, upstreamOf } from "../../model/git-policy.ts";
+import { SUPERVISE_URL } from "../../model/supervise-door.ts";
 import type { Provider, ProviderChoice } from "../../model/provider.ts";
 import { envNames, planEnv } from "./env-plan.ts";
 import type { MergedBottle } from "./merge-bottles.ts";
 import { planProvision } from "./plan-provision.ts";
 import { askCredentials, askRoutes } from "./provider-answers.ts";
 import { planRoutes, shadowedRoutes, tokenRefs } from "./plan-routes.ts";
-
-/** Where the door of `supervise` is in a sandbox. */
-export const SUPERVISE_URL = "http://127.0.0.1:9100/mcp";
 
 export interface PlanInput {
   readonly spec: BottleSpec;
@@ -39,7 +38,9 @@ export interface PlanInput {
   /** In place of the provider's own folder for skills. */
   readonly guestSkillsFolder: string | null;
   /** The doors that this version has, beside the one for egress. */
-  readonly served: { readonly git: boolean; readonly supervise: boolean };
+  readonly served: { readonly git: boolean };
+  /** Whether its backend can give the agent another environment than this one. */
+  readonly canChangeEnvironment: boolean;
   /** What was noticed before. */
   readonly notes: readonly string[];
 }
@@ -49,26 +50,42 @@ export function planBottle(input: PlanInput): BottlePlan {
   const { spec, agent, definition, bottleNames, merged, served } = input;
   const { bottle } = merged;
   const env = planEnv(bottle.env ?? {});
-  const supervised = bottle.supervise ?? true;
-  const superviseUrl = supervised && served.supervise ? SUPERVISE_URL : null;
-  const egress = planEgress(input, superviseUrl !== null);
+  const supervise = (bottle.supervise ?? true) ? planSupervise(input) : null;
+  const egress = planEgress(input, supervise !== null);
   requireFreeNames(env, egress.stand_ins, merged);
-  const git = planGitGate(bottle.git, served.git, superviseUrl === null ? "block" : "supervise");
+  const git = planGitGate(bottle.git, served.git, supervise === null ? "block" : "supervise");
+  const identity = identityOf(bottle.git?.user, isOverruled(input) ? undefined : definition.git?.user);
   return {
     spec,
     agent,
     bottle_names: bottleNames,
     backend: input.backend,
     environment: input.environment,
-    limits: bottle.limits ?? {},
+    ...planLimits(bottle.limits ?? {}),
     env,
-    git_identity: identityOf(bottle.git?.user, definition.git?.user),
+    git_identity: identity,
     git_gate_plan: git,
     egress_plan: egress,
-    agent_provision: planProvision({ ...input, superviseUrl, standIns: egress.stand_ins }),
-    supervise_plan: supervised ? { served: served.supervise, url: SUPERVISE_URL } : null,
-    notes: [...input.notes, ...notesOn(input, egress, git)],
+    agent_provision: planProvision({ ...input, superviseUrl: supervise?.url ?? null, standIns: egress.stand_ins }),
+    supervise_plan: supervise,
+    notes: [...input.notes, ...notesOn(input, egress, git), ...notesOnSigning(input, identity)],
   };
+}
+
+const planSupervise = ({ canChangeEnvironment }: PlanInput): SupervisePlan => ({
+  url: SUPERVISE_URL,
+  can_change_environment: canChangeEnvironment,
+});
+
+/** What the sandbox may have, and what the run may use up. */
+function planLimits({
+  model_tokens,
+  model_requests,
+  wall_seconds,
+  ...limits
+}: NonNullable<PlanInput["merged"]["bottle"]["limits"]>): Pick<BottlePlan, "limits" | "budget"> {
+  const budget = Object.entries({ model_tokens, model_requests, wall_seconds });
+  return { limits, budget: Object.fromEntries(budget.filter(([, amount]) => amount !== undefined)) };
 }
 
 /** The provider's routes and the bottle's own, and how much of them is told. */
@@ -121,6 +138,26 @@ function planGitGate(
 }
 
 type MaybeUser = { readonly name?: string | undefined; readonly email?: string | undefined } | undefined;
+
+/**
+ * Whether what an agent says of who commits are by does not count.
+ *
+ * SECURITY: a file of a repository does not say whose name the operator's key signs (G-146)
+ */
+const isOverruled = ({ agent, definition, merged }: PlanInput): boolean =>
+  merged.bottle.git?.signing !== undefined && agent.source === "project" && definition.git?.user !== undefined;
+
+function notesOnSigning(input: PlanInput, identity: GitIdentity | null): string[] {
+  const key = input.merged.bottle.git?.signing?.key;
+  if (key === undefined) return [];
+  const who = [identity?.name, identity?.email && `<${identity.email}>`].filter(Boolean).join(" ");
+  return [
+    `The host signs what the agent commits as ${who}, with the key ${key}.`,
+    ...(isOverruled(input)
+      ? [`git.user of agent ${input.agent.name} does not count: a file of the project does not say what is signed.`]
+      : []),
+  ];
+}
 
 /** The agent's over the bottle's, field by field. */
 function identityOf(ofBottle: MaybeUser, ofAgent: MaybeUser): GitIdentity | null {

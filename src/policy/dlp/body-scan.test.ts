@@ -16,10 +16,10 @@ function redact(bytes: Buffer, cuts: readonly number[]) {
   const parts: Uint8Array[] = [];
   let from = 0;
   for (const cut of [...cuts, bytes.length]) {
-    parts.push(body.push(bytes.subarray(from, Math.max(from, cut))));
+    parts.push(...body.push(bytes.subarray(from, Math.max(from, cut))));
     from = Math.max(from, cut);
   }
-  parts.push(body.end());
+  parts.push(...body.end());
   return { text: Buffer.concat(parts).toString(), findings: body.findings };
 }
 
@@ -127,7 +127,7 @@ describe("a body that is redacted", () => {
     const chunk = Buffer.alloc(10_000, "a b c ");
     let out = 0;
     for (let sent = chunk.length; sent < 1_000_000; sent += chunk.length) {
-      out += body.push(chunk).length;
+      out += Buffer.concat(body.push(chunk)).length;
       expect(sent - out).toBeLessThan(WHOLE_BYTES + 2 * chunk.length);
     }
   });
@@ -135,7 +135,7 @@ describe("a body that is redacted", () => {
   it("gives back everything at a flush, and still finds what goes on after it", () => {
     const body = scan.body({ mode: "find" });
     expect(body.push(Buffer.from(`x ${SECRET.slice(0, 10)}`)).length).toBe(0);
-    expect(Buffer.from(body.flush()).toString()).toBe(`x ${SECRET.slice(0, 10)}`);
+    expect(Buffer.concat(body.flush()).toString()).toBe(`x ${SECRET.slice(0, 10)}`);
     body.push(Buffer.from(SECRET.slice(10)));
     body.end();
     expect(body.findings).toMatchObject([{ rule: "known-secret", offset: 2 }]);
@@ -153,6 +153,25 @@ describe("a body", () => {
         },
       ),
       { numRuns: 300 },
+    );
+  });
+
+  it("comes back as it is, byte for byte and in its own chunks, however it is cut and flushed", () => {
+    const text = Buffer.from(Array.from({ length: 20_000 }, (_, at) => `line ${at}\n`).join(""));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(70_000), fc.boolean()), { maxLength: 12 }), (steps) => {
+        const body = scan.body({ mode: "find" });
+        const parts: Uint8Array[] = [];
+        let from = 0;
+        for (const [size, isFlushed] of steps) {
+          parts.push(...body.push(text.subarray(from, from + size)), ...(isFlushed ? body.flush() : []));
+          from += size;
+        }
+        parts.push(...body.push(text.subarray(from)), ...body.end());
+        expect(Buffer.concat(parts).equals(text)).toBe(true);
+        expect(parts.every(({ buffer }) => buffer === text.buffer)).toBe(true);
+      }),
+      { numRuns: 100 },
     );
   });
 

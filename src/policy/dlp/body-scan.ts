@@ -6,11 +6,12 @@ import { Layer, type Piece } from "./layer.ts";
 import { restOfKey } from "./key-rest.ts";
 import { mask, maskRest } from "./mask.ts";
 import { endOf, isEncodedMatch, type Match } from "./match.ts";
+import { scanPacked } from "./packed-text.ts";
 import type { MemoryOf } from "./scan-memory.ts";
 import { isBetter, keyOf, type ScanPolicy } from "./scan-policy.ts";
 import { WHOLE_BYTES, WINDOW_BYTES } from "./limits.ts";
 
-const EMPTY = new Uint8Array(0);
+const NONE: readonly Uint8Array[] = [];
 const NO_BYTES: Buffer = Buffer.alloc(0);
 const NOTHING: readonly Finding[] = [];
 
@@ -30,6 +31,9 @@ export class BufferedBodyScan implements BodyScan {
   #scanned = 0;
   /** … and what is before was given back. */
   #released = 0;
+  /** In mode `find`: chunks that were not given back yet, from the byte that is next on. What is scanned is a copy of them that is made in one place again and again. */
+  #held: Uint8Array[] = [];
+  #window: Buffer = NO_BYTES;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #found: Map<string, Finding> | undefined;
@@ -50,23 +54,24 @@ export class BufferedBodyScan implements BodyScan {
     return [...this.#found.values()].sort((one, other) => one.offset - other.offset);
   }
 
-  push(...chunks: readonly Uint8Array[]): Uint8Array {
+  push(...chunks: readonly Uint8Array[]): readonly Uint8Array[] {
     for (const chunk of chunks) {
       this.#waiting.push(chunk);
+      if (this.#options.mode === "find") this.#held.push(chunk);
       this.#waitingBytes += chunk.length;
     }
     const unscanned = this.#buffer.length - this.#scanned + this.#waitingBytes;
     // A body that may still be small is kept whole: it can be refused, or read as one, before anything of it is gone.
     const limit = this.#isWhole ? WHOLE_BYTES : WINDOW_BYTES;
     if (this.#options.hold === false) return this.flush();
-    if (unscanned < limit) return EMPTY;
+    if (unscanned < limit) return NONE;
     this.#isWhole = false;
     this.#take();
     this.#scanTo(this.#buffer.length - REACH);
     return this.#release(this.#scanned - REACH);
   }
 
-  flush(): Uint8Array {
+  flush(): readonly Uint8Array[] {
     this.#isWhole = false;
     this.#take();
     this.#scanTo(this.#buffer.length);
@@ -76,29 +81,45 @@ export class BufferedBodyScan implements BodyScan {
     return bytes;
   }
 
-  end(): Uint8Array {
+  end(): readonly Uint8Array[] {
     this.#take();
     this.#scanTo(this.#buffer.length);
-    if (this.#isWhole) this.#scanJoined();
+    if (this.#isWhole) {
+      this.#scanJoined();
+      this.#scanPacked();
+    }
     return this.#release(this.#buffer.length);
   }
 
   #take(): void {
     if (this.#waiting.length === 0) return;
-    // Whole copies are rare: most bodies come in few chunks. Context that nobody needs any more goes with the same copy.
+    // Context that nobody needs any more goes with the copy.
     const drop = Math.max(0, Math.min(this.#released, this.#scanned - REACH));
-    const kept = this.#buffer.subarray(drop);
-    const [only] = this.#waiting;
-    this.#buffer =
-      kept.length === 0 && this.#waiting.length === 1 && only !== undefined && this.#options.mode === "find"
-        ? Buffer.from(only.buffer, only.byteOffset, only.byteLength)
-        : Buffer.concat([kept, ...this.#waiting]);
+    this.#buffer = this.#joined(this.#buffer.subarray(drop));
     this.#base += drop;
     this.#scanned -= drop;
     this.#released -= drop;
     this.#waiting = [];
     this.#waitingBytes = 0;
     if (this.#rest) this.#maskRest(this.#rest.from - this.#base, this.#rest.isEncoded);
+  }
+
+  /** What is kept, and what waits. */
+  #joined(kept: Buffer): Buffer {
+    if (this.#options.mode === "redact") return Buffer.concat([kept, ...this.#waiting]);
+    const [only] = this.#waiting;
+    if (kept.length === 0 && this.#waiting.length === 1 && only !== undefined)
+      return Buffer.from(only.buffer, only.byteOffset, only.byteLength);
+    const size = kept.length + this.#waitingBytes;
+    const window = size <= this.#window.length ? this.#window : Buffer.allocUnsafeSlow(size + WINDOW_BYTES);
+    window.set(kept);
+    let at = kept.length;
+    for (const chunk of this.#waiting) {
+      window.set(chunk, at);
+      at += chunk.length;
+    }
+    this.#window = window;
+    return window.subarray(0, size);
   }
 
   #scanTo(end: number): void {
@@ -150,15 +171,34 @@ export class BufferedBodyScan implements BodyScan {
     }
   }
 
+  /** And as what was packed into it. */
+  #scanPacked(): void {
+    scanPacked(this.#scanner, this.#buffer, (match) => {
+      if (this.#policy.wants(match, this.#buffer)) this.#add(match);
+    });
+  }
+
   #keep(key: string, finding: Finding): void {
     (this.#found ??= new Map<string, Finding>()).set(key, finding);
   }
 
-  #release(to: number): Uint8Array {
+  #release(to: number): readonly Uint8Array[] {
     const from = this.#released;
-    if (to <= from) return EMPTY;
+    if (to <= from) return NONE;
     this.#released = to;
     // A view: the buffer is never written where it was released.
-    return this.#buffer.subarray(from, to);
+    return this.#options.mode === "redact" ? [this.#buffer.subarray(from, to)] : this.#given(to - from);
+  }
+
+  /** The next bytes, in the chunks in which they came. */
+  #given(size: number): readonly Uint8Array[] {
+    let count = 0;
+    let left = size;
+    for (; left >= (this.#held[count]?.length ?? Infinity); count++) left -= this.#held[count]?.length ?? 0;
+    const whole = this.#held.splice(0, count);
+    const [cut] = this.#held;
+    if (left === 0 || cut === undefined) return whole;
+    this.#held[0] = cut.subarray(left);
+    return [...whole, cut.subarray(0, left)];
   }
 }

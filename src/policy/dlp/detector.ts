@@ -9,8 +9,8 @@ import type { DetectorName, Finding, TextFinding } from "./finding.ts";
  *
  *     const head = scan.head({ host, path, query, headers }, memory);                 // per request, before anything is injected
  *     const body = scan.body({ mode: "redact", memory });                             // decoded bytes: the gate undoes gzip, br, zstd, frames
- *     for await (const chunk of request) upstream.write(body.push(chunk));
- *     upstream.end(body.end());
+ *     for await (const chunk of request) for (const part of body.push(chunk)) upstream.write(part);
+ *     for (const part of body.end()) upstream.write(part);
  *
  * Everything is synchronous, does no input or output, and reads no clock. Redacting keeps every length: a value is overwritten where it stands, so a content
  * length stays right, and JSON stays JSON.
@@ -112,7 +112,7 @@ export interface Redacted<T> {
 }
 
 export interface BodyOptions {
-  /** `find`: bytes come back as they are. `redact`: with violations overwritten, as long as before. */
+  /** `find`: bytes come back as they are, in the chunks in which they were given, which nobody may change meanwhile. `redact`: with violations overwritten, as long as before. */
   readonly mode: "find" | "redact";
   /** `body` unless told. */
   readonly place?: string;
@@ -130,11 +130,11 @@ export interface BodyScan {
   /** So far, in the order of their places. */
   readonly findings: readonly Finding[];
   /** What comes together is looked at together. */
-  push(...chunks: readonly Uint8Array[]): Uint8Array;
+  push(...chunks: readonly Uint8Array[]): readonly Uint8Array[];
   /** Everything that is held back, when the other side waits for it (a body that never ends). A value that goes on after it is still found, but its start is gone. */
-  flush(): Uint8Array;
+  flush(): readonly Uint8Array[];
   /** The rest. Nothing may be pushed afterwards. */
-  end(): Uint8Array;
+  end(): readonly Uint8Array[];
 }
 
 /** The last pieces of what went to one host, place by place. Opaque; forgotten whenever the gate likes. */

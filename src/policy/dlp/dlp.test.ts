@@ -50,9 +50,23 @@ const VIEWS: Readonly<Record<string, (text: string) => string>> = {
     Array.from(text)
       .map((one) => (/[\w]/.test(one) ? String.fromCodePoint(one.charCodeAt(0) + 0xfee0) : one))
       .join(""),
+  tags: (text) =>
+    Array.from(text)
+      .map((one) => (/[ -~]/.test(one) ? String.fromCodePoint(0xe0000 + one.charCodeAt(0)) : one))
+      .join(""),
+  selectors: (text) =>
+    Array.from(text)
+      .map((one) => (/[ -~]/.test(one) ? String.fromCodePoint(0xe0100 - 16 + one.charCodeAt(0)) : one))
+      .join(""),
 };
 const OF_VALUES: typeof VIEWS = {
   ...VIEWS,
+  octal: (text) =>
+    Array.from(text)
+      .map((one) => `\\${one.charCodeAt(0).toString(8)}`)
+      .join(""),
+  "JSON in JSON in JSON in JSON": (text) =>
+    [0, 1, 2].reduce((inner) => JSON.stringify({ inner }), `{"a":"${unicode(text)}"}`),
   "other case": (text) => text.toUpperCase(),
   utf16: (text) => Buffer.from(text, "utf16le").toString("latin1"),
   decimal: (text) =>

@@ -19,6 +19,11 @@ export class GramTable {
     this.#entries = new Int32Array(ENTRY * slots);
   }
 
+  /** For so many needles, without ever growing. */
+  static withRoom(needles: number): GramTable {
+    return new GramTable(2 ** Math.ceil(Math.log2(2 * needles + 4)));
+  }
+
   get size(): number {
     return this.#size;
   }

@@ -20,18 +20,20 @@ const REST = KIND_BITS + BEFORE_BITS;
  * gate reads them from a file that was written when the package was built.
  */
 export class KeywordNeedles implements RawNeedles {
-  readonly table = new GramTable(1024);
+  readonly table: GramTable;
   readonly texts: NeedleTexts;
   readonly #facts: Int32Array;
   readonly #inner: NeedleTexts;
   readonly #lists: StoredNeedles["lists"];
 
-  private constructor({ texts, places, facts, inner, lists }: StoredNeedles) {
+  private constructor({ texts, places, grams, facts, inner, lists }: StoredNeedles) {
     this.texts = new NeedleTexts(texts);
     this.#inner = new NeedleTexts(inner);
     this.#facts = facts;
     this.#lists = lists;
-    for (const [needle, at] of places.entries()) this.table.add(gramOf(this.texts.get(needle), at), needle, at);
+    this.table = GramTable.withRoom(grams.length);
+    for (let needle = 0; needle < grams.length; needle++)
+      this.table.add(grams[needle] ?? unknownNeedle(), needle, places[needle] ?? unknownNeedle());
   }
 
   static make(rules: readonly Rule[]): KeywordNeedles {
@@ -71,6 +73,8 @@ interface StoredNeedles {
   readonly texts: StoredTexts;
   /** Of each, where its rarest gram is. */
   readonly places: Int32Array;
+  /** And which it is. */
+  readonly grams: Int32Array;
   readonly facts: Int32Array;
   readonly inner: StoredTexts;
   /** Indices of the rules that have a word. */
@@ -108,6 +112,7 @@ function byKeyword(rules: readonly Rule[]): Map<string, number[]> {
 class NeedleMaker {
   readonly #texts = new NeedleTexts();
   readonly #places: number[] = [];
+  readonly #grams: number[] = [];
   readonly #facts: number[] = [];
   readonly #inner = new NeedleTexts();
   readonly #innerNumbers = new Map<string, number>();
@@ -128,6 +133,7 @@ class NeedleMaker {
     return {
       texts: this.#texts.stored(),
       places: Int32Array.from(this.#places),
+      grams: Int32Array.from(this.#grams),
       facts: Int32Array.from(this.#facts),
       inner: this.#inner.stored(),
       lists: this.#lists,
@@ -171,7 +177,9 @@ class NeedleMaker {
 
   #add(bytes: Uint8Array, fact: number): void {
     this.#texts.add(bytes);
-    this.#places.push(rarestGram(bytes));
+    const at = rarestGram(bytes);
+    this.#places.push(at);
+    this.#grams.push(gramOf(bytes, at));
     this.#facts.push(fact);
   }
 }

@@ -9,8 +9,12 @@ const CYRILLIC: ReadonlyMap<number, number> = new Map(
 const FULL_WIDTH = 0xff01;
 const MATHEMATICAL = 0x1d400;
 const MATHEMATICAL_DIGITS = 0x1d7ce;
+/** Characters that nobody sees: one for each of ASCII, … */
+const TAGS = 0xe0000;
+/** … and selectors of variants, by which bytes from 16 on are written. */
+const SELECTORS = 0xe0100;
 
-/** The ASCII character that a code point stands for, or undefined. */
+/** The ASCII character that a code point stands for, for a reader or for a program that hides text; or undefined. */
 export function lookalikeOf(code: number): number | undefined {
   if (code < 0x400) return undefined;
   if (code >= FULL_WIDTH && code <= 0xff5e) return code - FULL_WIDTH + 0x21;
@@ -19,5 +23,7 @@ export function lookalikeOf(code: number): number | undefined {
     const letter = (code - MATHEMATICAL) % 52;
     return letter < 26 ? 0x41 + letter : 0x47 + letter;
   }
+  if (code >= TAGS + 0x20 && code < TAGS + 0x7f) return code - TAGS;
+  if (code >= SELECTORS && code < SELECTORS + 0x70) return code - SELECTORS + 0x10;
   return CYRILLIC.get(code);
 }

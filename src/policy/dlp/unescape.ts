@@ -18,7 +18,7 @@ const LETTER_X = 0x78;
 
 /** Bytes with which something to undo may begin. */
 export const MAY_ESCAPE = new Uint8Array(256);
-for (const byte of [BACKSLASH, PERCENT, AMPERSAND, 0xd0, 0xd1, 0xef, 0xf0]) MAY_ESCAPE[byte] = 1;
+for (const byte of [BACKSLASH, PERCENT, AMPERSAND, 0xd0, 0xd1, 0xef, 0xf0, 0xf3]) MAY_ESCAPE[byte] = 1;
 
 const SIMPLE = new Uint8Array(256);
 for (const [letter, code] of Object.entries({ n: 10, r: 13, t: 9, b: 8, f: 12, "/": 47, '"': 34, "'": 39, "\\": 92 })) {
@@ -94,15 +94,16 @@ function backslashAt(bytes: Uint8Array, at: number): Escape | undefined {
   return code === 0 ? undefined : { length: 2, code };
 }
 
-/** `\101` */
+/** `\101`, `\60` */
 function octalAt(bytes: Uint8Array, at: number): Escape | undefined {
   let code = 0;
-  for (let more = 0; more < 3; more++) {
-    const digit = (bytes[at + more] ?? 0) - 0x30;
-    if (digit < 0 || digit > 7) return undefined;
+  let digits = 0;
+  for (; digits < 3; digits++) {
+    const digit = (bytes[at + digits] ?? 0) - 0x30;
+    if (digit < 0 || digit > 7) break;
     code = code * 8 + digit;
   }
-  return code > 0xff ? undefined : { length: 4, code };
+  return digits < 2 || code > 0xff ? undefined : { length: 1 + digits, code };
 }
 
 /** `\u{41}` */
@@ -142,7 +143,7 @@ function lookalikeAt(bytes: Uint8Array, at: number): Escape | undefined {
 }
 
 /** How deep escapes of escapes are undone. */
-const MAX_ROUNDS = 3;
+const MAX_ROUNDS = 5;
 
 /** The text from `from` to `to` with its escapes undone. */
 export function unescapeLayer(parent: Layer, from: number, to: number): Layer {

@@ -2,6 +2,7 @@ import type { ByteScanner } from "./byte-scanner.ts";
 import { isViolation, type Finding } from "./finding.ts";
 import { restOfKey } from "./key-rest.ts";
 import { mask, maskRest } from "./mask.ts";
+import { scanPacked } from "./packed-text.ts";
 import { isBetter, keyOf, type ScanPolicy } from "./scan-policy.ts";
 import { endOf, isEncodedMatch, type Match } from "./match.ts";
 
@@ -13,12 +14,14 @@ export interface Found {
 /** Everything in some bytes that are all there, in the order of their places. */
 export function scanWhole(scanner: ByteScanner, policy: ScanPolicy, place: string, bytes: Uint8Array): Found[] {
   let found: Map<string, Found> | undefined;
-  scanner.scan(bytes, 0, bytes.length, (match) => {
+  const take = (match: Match) => {
     if (!policy.wants(match, bytes)) return;
     const finding = policy.toFinding(match, place, 0);
     const key = keyOf(finding);
     if (isBetter(finding, found?.get(key)?.finding)) (found ??= new Map<string, Found>()).set(key, { finding, match });
-  });
+  };
+  scanner.scan(bytes, 0, bytes.length, take);
+  scanPacked(scanner, bytes, take);
   return found === undefined ? [] : [...found.values()].sort((one, other) => one.finding.offset - other.finding.offset);
 }
 

@@ -9,16 +9,19 @@ const CLOSE_LIST = 0x5d;
 /** Keys below the second level are nobody's business here. */
 const DEEPEST = 2;
 const MAX_KEY = 32;
+/** Of a type, however its characters are written. */
+const MAX_TYPE = 160;
 const MAX_OBJECT = 4096;
 /** Where the counts are when they are not at the top: Anthropic's first event, and OpenAI's last one. */
 const PARENTS = ["message", "response"];
 
 /**
  * Finds the object `usage` of a JSON document that comes in pieces: at its top, or in `message` or `response`. What is in a string, or in the arguments that a model
- * gives a tool, is none. Nothing of the document is kept but that object.
+ * gives a tool, is none. It also tells the string `type` at the top. Nothing of the document is kept but these.
  */
 export class JsonUsageScan {
   readonly #found: (text: string) => void;
+  readonly #typed: ((json: string) => void) | undefined;
   #depth = 0;
   #isObject: boolean[] = [];
   #keys: string[] = [];
@@ -27,12 +30,15 @@ export class JsonUsageScan {
   #isEscaped = false;
   /** Of a key that is being read; null for any other string. */
   #key: string | null = null;
+  /** Of the value of `type` that is being read; null for any other string. */
+  #type: string | null = null;
   /** Of the object that is being read; null outside of one. */
   #object: string | null = null;
   #objectDepth = 0;
 
-  constructor(found: (text: string) => void) {
+  constructor(found: (text: string) => void, typed?: (json: string) => void) {
     this.#found = found;
+    this.#typed = typed;
   }
 
   /** What comes next is another document. */
@@ -42,6 +48,7 @@ export class JsonUsageScan {
     this.#inString = false;
     this.#isEscaped = false;
     this.#key = null;
+    this.#type = null;
     this.#object = null;
   }
 
@@ -61,6 +68,7 @@ export class JsonUsageScan {
       case QUOTE:
         this.#inString = true;
         this.#key = this.#expectsKey && this.#depth <= DEEPEST ? "" : null;
+        this.#type = this.#isType() ? '"' : null;
         this.#expectsKey = false;
         break;
       case COMMA:
@@ -96,6 +104,11 @@ export class JsonUsageScan {
     return depth === 1 || (this.#isObject[1] === true && PARENTS.includes(this.#keys[1] ?? ""));
   }
 
+  #isType(): boolean {
+    if (!this.#typed || this.#expectsKey || this.#depth !== 1) return false;
+    return this.#isObject[1] === true && this.#keys[1] === "type";
+  }
+
   #close(): void {
     if (this.#depth > 0) this.#depth--;
     this.#expectsKey = false;
@@ -125,6 +138,10 @@ export class JsonUsageScan {
 
   #endString(): void {
     this.#inString = false;
+    if (this.#type !== null) {
+      if (this.#type.length <= MAX_TYPE) this.#typed?.(this.#type);
+      this.#type = null;
+    }
     if (this.#key === null) return;
     this.#keys[this.#depth] = this.#key.slice(0, -1); // without its quote
     this.#key = null;
@@ -133,6 +150,8 @@ export class JsonUsageScan {
   #text(bytes: Buffer, from: number, to: number): void {
     if (this.#key !== null && this.#key.length <= MAX_KEY)
       this.#key += bytes.toString("latin1", from, Math.min(to, from + MAX_KEY + 2));
+    if (this.#type !== null && this.#type.length <= MAX_TYPE)
+      this.#type += bytes.toString("latin1", from, Math.min(to, from + MAX_TYPE + 1));
     if (this.#object !== null && this.#object.length <= MAX_OBJECT)
       this.#object += bytes.toString("latin1", from, Math.min(to, from + MAX_OBJECT + 1));
   }

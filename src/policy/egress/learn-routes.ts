@@ -49,9 +49,11 @@ export function learnRoutes(seen: readonly SeenRequest[], present: Egress): Lear
 function routeFor(host: string, requests: readonly SeenRequest[], present: Route | undefined): Route {
   const ports = [...new Set(requests.map(({ port }) => port))].sort((one, other) => one - other);
   const rules = requests.some(({ method }) => method === "CONNECT") ? undefined : matchesFor(requests);
+  // A route that names its ports was meant for no other.
+  const isOfDefaults = present?.ports === undefined && ports.every((port) => DEFAULT_PORTS.includes(port));
   return {
     host,
-    ...(ports.every((port) => DEFAULT_PORTS.includes(port)) ? {} : { ports }),
+    ...(!isOfDefaults && { ports }),
     ...keptOf(present),
     ...(rules && { matches: rules }),
   };

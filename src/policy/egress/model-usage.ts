@@ -8,7 +8,11 @@ const DATA = Buffer.from("data:");
 /** More than that is no count of tokens. */
 const MOST = 1_000_000_000;
 
+/** The same over a WebSocket, and OpenAI's talks. */
+const MODEL_TALK_PATH = /\/(?:messages|completions|responses|realtime)$/;
+
 export const isModelCall = (method: string, path: string): boolean => method === "POST" && MODEL_PATH.test(path);
+export const isModelTalk = (path: string): boolean => MODEL_TALK_PATH.test(path);
 
 /**
  * Reads how many tokens an answer took, as it passes: a whole JSON document, or one in each `data:` line of a stream. It keeps a few kilobytes, however long the answer is.
@@ -65,25 +69,26 @@ export class ModelUsageReader {
     if (this.#isData && at < part.length) this.#scan.push(part.subarray(at));
   }
 
-  /** Later counts of one answer hold what earlier ones said: the largest is the last. */
   #take(text: string): void {
     const read = readUsage(text);
-    if (!read) return;
-    const known = this.#usage;
-    this.#usage = known
-      ? {
-          input_tokens: Math.max(known.input_tokens, read.input_tokens),
-          output_tokens: Math.max(known.output_tokens, read.output_tokens),
-          cache_read_tokens: Math.max(known.cache_read_tokens, read.cache_read_tokens),
-          cache_write_tokens: Math.max(known.cache_write_tokens, read.cache_write_tokens),
-        }
-      : read;
+    if (read) this.#usage = larger(this.#usage, read);
   }
+}
+
+/** Later counts of one answer hold what earlier ones said: the largest is the last. */
+export function larger(known: ModelUsage | undefined, read: ModelUsage): ModelUsage {
+  if (!known) return read;
+  return {
+    input_tokens: Math.max(known.input_tokens, read.input_tokens),
+    output_tokens: Math.max(known.output_tokens, read.output_tokens),
+    cache_read_tokens: Math.max(known.cache_read_tokens, read.cache_read_tokens),
+    cache_write_tokens: Math.max(known.cache_write_tokens, read.cache_write_tokens),
+  };
 }
 
 type Fields = Record<string, unknown>;
 
-function readUsage(text: string): ModelUsage | undefined {
+export function readUsage(text: string): ModelUsage | undefined {
   let fields: Fields;
   try {
     fields = JSON.parse(text) as Fields;

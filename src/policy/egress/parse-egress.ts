@@ -14,8 +14,7 @@ export interface EgressProblem {
 /** The policy as it is used, or what is wrong with it. */
 export function parseEgress(value: unknown): { readonly egress: Egress } | EgressProblem {
   const checked = Egress.safeParse(value);
-  if (!checked.success)
-    return { problem: describeIssue(Egress, value, checked.error), path: issuePath(checked.error.issues[0]) };
+  if (!checked.success) return { problem: describeIssue(Egress, value, checked.error), path: issuePath(checked.error) };
   for (const [index, route] of (checked.data.routes ?? []).entries()) {
     const problem = patternProblem(route, index) ?? detectorProblem(route, index);
     if (problem) return problem;

@@ -28,6 +28,7 @@ export class TreeSizes {
       at = nul + 1 + ID_BYTES;
     }
     this.#trees.set(id, tree);
+    this.#counted.clear();
   }
 
   /** Of the largest tree. One that was not given counts as one path: the upstream has it. */

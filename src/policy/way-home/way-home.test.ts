@@ -71,8 +71,20 @@ describe("leadsIntoGit()", () => {
 
 describe("actsByItself()", () => {
   it("knows what tools obey without being asked", () => {
-    for (const path of [".envrc", "a/.envrc", ".vscode/tasks.json", ".github/workflows/x.yml", "a/.gitattributes"])
-      expect(actsByItself(path)).toBe(true);
-    for (const path of ["README.md", "src/envrc", "github/x"]) expect(actsByItself(path)).toBe(false);
+    const obeyed = [
+      ...[
+        ".envrc",
+        "a/.envrc",
+        ".vscode/tasks.json",
+        ".VSCODE/tasks.json",
+        ".github/workflows/x.yml",
+        "a/.gitattributes",
+      ],
+      ...[".hg/hgrc", ".cargo/config.toml", "mise.toml", ".mise.toml", ".mvn/extensions.xml", ".pnpmfile.cjs"],
+      ...["CLAUDE.md", "a/AGENTS.md", "package.json", "a/package.json"],
+    ];
+    for (const path of obeyed) expect([path, actsByItself(path)]).toEqual([path, true]);
+    for (const path of ["README.md", "src/envrc", "github/x", "my-package.json", "package.json.md", "mise.md"])
+      expect([path, actsByItself(path)]).toEqual([path, false]);
   });
 });

@@ -6,6 +6,7 @@ import { diffWorkspace } from "../diff/diff-workspace.ts";
 import { exportDisk } from "../export-disk.ts";
 import { exportPath, listFiles, readFile, writeFile } from "../files.ts";
 import { pushSync } from "../push-sync.ts";
+import { review } from "../review.ts";
 import type { WorkspaceVerbs } from "../verb.ts";
 import type { Workspaces } from "../workspaces.ts";
 
@@ -16,14 +17,17 @@ export function fileVerbs(deps: Dependencies, workspaces: Workspaces): Workspace
     writeWorkspaceFile: ({ live }, input) => writeFile(deps, live, input),
     applyWorkspacePatch: ({ live }, input) => applyPatch(deps, live, input),
     pushWorkspaceSync: ({ live }, input, context) => pushSync(deps, live, input, context),
-    diffWorkspace: ({ live, stored }, { since, ...wanted }, { signal }) => {
-      const takeTurn = <Result>(work: () => Promise<Result>) => workspaces.turns.take(live.workspaceId, work);
+    diffWorkspace: (found, { since, ...wanted }, { signal }) => {
+      const { stored } = found;
       const rules = deps.seeds.ignoreRules(stored.baseline);
-      return withState(deps, { stored, since, takeTurn, signal }, (state) =>
-        diffWorkspace({ live, state, rules, signal }, wanted),
+      return review(workspaces, found, ({ live, takeTurn }) =>
+        withState(deps, { stored, since, takeTurn, signal }, (state) =>
+          diffWorkspace({ live, state, rules, signal }, wanted),
+        ),
       );
     },
-    exportWorkspace: ({ live }, input, { signal }) => exportPath(deps, live, input, signal),
+    exportWorkspace: (found, input, { signal }) =>
+      review(workspaces, found, ({ live }) => exportPath(deps, live, input, signal)),
     listWorkspaceDisk: ({ workspaceId }, input) => workspaces.inspect(workspaceId, (live) => listFiles(live, input)),
     readWorkspaceDisk: ({ workspaceId }, input) => workspaces.inspect(workspaceId, (live) => readFile(live, input)),
     exportWorkspaceDisk: ({ workspaceId }, input) =>

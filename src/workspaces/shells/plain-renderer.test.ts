@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ModuleKind, ScriptTarget, transpileModule } from "typescript";
+import { ModuleKind, ScriptTarget, transpileModule } from "typescript-api";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 /** The rendering thread exists only in compiled form, so this compiles what it needs and runs it in a Node of its own. */

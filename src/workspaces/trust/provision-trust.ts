@@ -1,8 +1,13 @@
-import { isClocheError } from "../../base/errors.ts";
-import type { GuestFiles } from "../../guest/files.ts";
+import { constants } from "node:os";
+import { posix } from "node:path";
+import type { FileFound, GuestFiles } from "../../guest/files.ts";
+import { COMMAND_FOLDERS } from "../../model/command-environment.ts";
 import { CA_BUNDLE, CA_FILE, JAVA_TRUSTSTORE } from "../../model/egress-environment.ts";
+import { FILE_DATABASES } from "../../model/names.ts";
 import { javaTruststore } from "./java-truststore.ts";
+import { NSS_TOOL } from "./nss-database.ts";
 import { certificatesIn } from "./pem.ts";
+import { ignoreRefusal, putFile, putFiles, type SystemFile } from "./put-files.ts";
 
 /** Where environments have what they trust, in one file. The first is made where there is none. */
 const SYSTEM_BUNDLES = [
@@ -20,34 +25,81 @@ const OPENSSL_FILE = "usr/lib/ssl/cert.pem";
 const BROWSER_POLICIES = ["etc/chromium/policies/managed/cloche.json", "etc/opt/chrome/policies/managed/cloche.json"];
 /** All after it in a system's own file is the gate's, so that it can be taken out when the gate has another certificate. */
 const MARK = "# The egress gate of this workspace\n";
+/** Resolvers of a sandbox ask the gate, and nobody else. */
+const NAME_FILES: Readonly<Record<string, string>> = {
+  "etc/resolv.conf": "nameserver 127.0.0.1\n",
+  "etc/nsswitch.conf": FILE_DATABASES.map((name) => `${name}: files${name === "hosts" ? " dns" : ""}\n`).join(""),
+};
 
-/** Has the tools of a sandbox trust what its gate shows: those that take a variable's word, and those that look into the system's files. */
-export async function provisionTrust(files: GuestFiles, pem: string): Promise<void> {
-  const write = (path: string, data: string | Buffer) =>
-    files.write("system", path, Buffer.from(data), { mode: 0o444 });
-  const [path, found] = await systemBundle(files);
+/**
+ * Has the tools of a sandbox find the hosts that are listed, and trust what the gate shows for them: those that take a variable's word, and those that look into the
+ * system's files. Tells whether NSS's tool may be there, which has a database of its own.
+ */
+export async function provisionTrust(files: GuestFiles, pem: string): Promise<{ mayHaveNssTool: boolean }> {
+  const { path, found, isLink, opensslLeadsThere, mayHaveNssTool } = await lookAround(files);
   const own = found.split(MARK)[0] ?? "";
-  const bundle = `${own}${own === "" || own.endsWith("\n") ? "" : "\n"}${MARK}${pem}`;
-  const certificates = certificatesIn(bundle);
-  const policy = JSON.stringify({ CACertificates: certificatesIn(pem).map((der) => der.toString("base64")) });
+  const text = `${own}${own === "" || own.endsWith("\n") ? "" : "\n"}${MARK}${pem}`;
+  const bundle = Buffer.from(text);
+  const trusted = certificatesIn(pem).map((der) => der.toString("base64"));
+  const policy = Buffer.from(JSON.stringify({ CACertificates: trusted }));
+  const toTrust = (file: string, data: Buffer): SystemFile => ({ path: file, data, mode: 0o444 });
+  // An environment may have made these read-only; then the variables remain.
+  const toTry = (file: string, data: Buffer): SystemFile => ({ ...toTrust(file, data), isOptional: true });
   await Promise.all([
-    write(CA_FILE.slice(1), pem),
-    write(CA_BUNDLE.slice(1), bundle),
-    write(JAVA_TRUSTSTORE.slice(1), javaTruststore(certificates)),
-    // An environment may have made these read-only; then the variables remain.
-    ...[
-      [path, bundle] as const,
-      [OPENSSL_FILE, bundle] as const,
-      ...BROWSER_POLICIES.map((file) => [file, policy] as const),
-    ].map(([file, data]) => write(file, data).catch(ignoreRefusal)),
+    putFiles(files, posix.dirname(CA_FILE.slice(1)), [
+      toTrust(CA_FILE.slice(1), Buffer.from(pem)),
+      toTrust(CA_BUNDLE.slice(1), bundle),
+      toTrust(JAVA_TRUSTSTORE.slice(1), javaTruststore(certificatesIn(text))),
+    ]),
+    putFiles(files, "etc", [
+      ...Object.entries(NAME_FILES).map(([file, lines]) => ({ path: file, data: Buffer.from(lines), mode: 0o644 })),
+      ...(isLink ? [] : [toTry(path, bundle)]),
+      ...BROWSER_POLICIES.map((file) => toTry(file, policy)),
+    ]),
+    ...(isLink ? [putFile(files, toTry(path, bundle))] : []),
+    ...(opensslLeadsThere ? [] : [putFile(files, toTry(OPENSSL_FILE, bundle))]),
   ]);
+  return { mayHaveNssTool };
 }
 
-function ignoreRefusal(error: unknown): void {
-  if (!isClocheError(error) || error.code === "SANDBOX_LOST") throw error;
+interface Surroundings {
+  /** The file with what the system trusts, and what is in it. */
+  readonly path: string;
+  readonly found: string;
+  /** Whether it may be a link, behind which the file is. */
+  readonly isLink: boolean;
+  /** Whether OpenSSL's file is a link to it. */
+  readonly opensslLeadsThere: boolean;
+  readonly mayHaveNssTool: boolean;
 }
 
-async function systemBundle(files: GuestFiles): Promise<[path: string, pem: string]> {
+/** In one call, where the system's file is where most have it. */
+async function lookAround(files: GuestFiles): Promise<Surroundings> {
+  const [usual] = SYSTEM_BUNDLES;
+  const tools = COMMAND_FOLDERS.map((folder) => ({ path: `${folder.slice(1)}/${NSS_TOOL}`, maxBytes: 0 }));
+  const wanted = [{ path: usual, maxBytes: MAX_BUNDLE_BYTES }, { path: OPENSSL_FILE, maxBytes: 0 }, ...tools];
+  const seen: FileFound[] = [];
+  for await (const one of files.readMany("system", wanted, { shownPath: "/etc/ssl" })) seen.push(one);
+  const [bundle, openssl, ...toolsSeen] = seen;
+  const content = bundle?.entry && bundle.entry.type === "file" ? bundle.content : undefined;
+  const [path, found] = content ? [usual, content.toString("utf8")] : await otherBundle(files);
+  const linkTarget = openssl?.entry?.linkTarget ?? null;
+  return {
+    path,
+    found,
+    isLink: content === undefined,
+    opensslLeadsThere:
+      content !== undefined && linkTarget !== null && posix.resolve(`/${OPENSSL_FILE}/..`, linkTarget) === `/${path}`,
+    mayHaveNssTool: toolsSeen.some((one) => one.entry !== undefined || !isAbsence(one.errno)),
+  };
+}
+
+/** Nothing there; or the folder is a link, as /bin is, to one of the others. */
+const isAbsence = (errno: number): boolean =>
+  [constants.errno.ENOENT, constants.errno.ENOTDIR, constants.errno.ELOOP].includes(errno);
+
+/** Follows links. */
+async function otherBundle(files: GuestFiles): Promise<[path: string, pem: string]> {
   for (const path of SYSTEM_BUNDLES) {
     try {
       const { content } = await files.readAll("system", path, { maxBytes: MAX_BUNDLE_BYTES });

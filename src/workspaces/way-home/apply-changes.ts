@@ -12,8 +12,11 @@ import { withState } from "../diff/compared-state.ts";
 import type { LiveWorkspace } from "../live-workspace.ts";
 import { Checkout } from "./checkout.ts";
 import { type CollectedChanges, collectChanges } from "./collect-changes.ts";
-import { commitBranch, deleteBranch, requireFreeBranch } from "./commit-branch.ts";
+import { addWorktree } from "./add-worktree.ts";
+import { commitBranch, requireFreeBranch } from "./commit-branch.ts";
+import { digestPlan } from "./digest-plan.ts";
 import { type Arriving, landOnCommit, landOnFiles } from "./plan-arrivals.ts";
+import { inHiddenRepositories } from "./planted-repositories.ts";
 import { unsafeLinks } from "./safe-links.ts";
 import { writeFiles } from "./write-files.ts";
 
@@ -41,7 +44,7 @@ export async function applyChanges(deps: Dependencies, source: ApplySource, inpu
   const written = arrivals.flatMap(({ change: { path }, host, arrival }) =>
     arrival.kind === "applies" || arrival.kind === "merges" ? [{ path, was: host, becomes: arrival.state }] : [],
   );
-  const told: Applied = {
+  const planned: Omit<Applied, "plan_digest"> = {
     workspace_id: stored.workspaceId,
     identity,
     as,
@@ -57,17 +60,21 @@ export async function applyChanges(deps: Dependencies, source: ApplySource, inpu
     look_first: written.map(({ path }) => shown(path)).filter(actsByItself),
     ignored_count: collected.ignoredCount,
   };
+  const told: Applied = { ...planned, plan_digest: digestPlan(planned, written, input.message) };
   if (isDry) return told;
+  // SECURITY: an agent that works on, or anybody else, does not get another change past who said yes to this one (G-142)
+  if (input.plan_digest !== undefined && input.plan_digest !== told.plan_digest) throw changedSince();
   if (conflicts.length > 0) throw conflicting(checkout, conflicts, arrivals.length);
   if (written.length === 0) return told;
   signal.throwIfAborted();
   let commit: string | null = null;
-  if (place.base === undefined || place.branch === null) await writeFiles(checkout.path, written);
+  if (place.base === undefined || place.branch === null) await writeFiles(checkout, written);
   else {
     const message = input.message ?? `Changes of ${identity ?? stored.name ?? stored.workspaceId}\n`;
     const wanted = { branch: place.branch, base: place.base, message, seconds: deps.clock.now(), files: written };
     commit = await commitBranch(checkout, wanted);
-    if (place.worktree !== null) await checkOut(checkout, place.branch, place.worktree, commit);
+    if (place.worktree !== null)
+      await addWorktree(checkout, { branch: place.branch, folder: place.worktree, commit, signal });
   }
   deps.events.record({
     kind: "changes.applied",
@@ -138,23 +145,24 @@ async function meet(
   { changes, leftOut }: CollectedChanges,
 ): Promise<{ arrivals: Arriving[]; leftOut: CollectedChanges["leftOut"] }> {
   const landing = base === undefined ? await landOnFiles(checkout) : await landOnCommit(checkout, base, changes);
-  const unsafe = await unsafeLinks(changes, { files: landing.files.keys(), links: landing.links });
-  const away = [...unsafe].map(([{ path }, reason]) => ({ path, reason }));
-  const arrivals = changes
+  const hidden = inHiddenRepositories(changes, { path: checkout.path, files: landing.files.keys() });
+  const visible = changes.filter((change) => !hidden.has(change));
+  const unsafe = await unsafeLinks(visible, landing.trees);
+  const away = [
+    ...[...hidden].map(({ path }) => ({ path, reason: "git would take its folder for a repository" })),
+    ...[...unsafe].map(([{ path }, reason]) => ({ path, reason })),
+  ];
+  const arrivals = visible
     .filter((change) => !unsafe.has(change))
     .sort((one, other) => (one.path < other.path ? -1 : 1))
     .map((change) => landing.arrive(change));
   return { arrivals, leftOut: [...leftOut, ...away] };
 }
 
-/** Its folder gets what the commit has; no hook and no filter runs. */
-async function checkOut(checkout: Checkout, branch: string, folder: string, commit: string): Promise<void> {
-  const { exitCode, stderr } = await checkout.git(["worktree", "add", "--quiet", folder, branch]);
-  if (exitCode === 0) return;
-  await checkout.git(["worktree", "remove", "--force", folder]);
-  await deleteBranch(checkout, branch, commit);
-  throw failure("CHECKOUT_INVALID", `git cannot check "${branch}" out in "${folder}": ${stderr.slice(0, 300)}`);
-}
+const changedSince = () =>
+  failure("APPLY_CONFLICT", "What would come home has changed since it was shown; nothing was changed", {
+    hint: "Look at it again with --dry-run, or stop the agent first",
+  });
 
 const shown = (path: ByteText): string => fromByteText(path).toString("utf8");
 

@@ -3,7 +3,8 @@ import { dirname, join, relative } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { type GitOptions, type GitResult, runGit } from "../../git/git-command.ts";
 import { failure } from "../../model/error-codes.ts";
-import { toByteText, type ByteText } from "../../policy/byte-text.ts";
+import { fromByteText, quoted, toByteText, type ByteText } from "../../policy/byte-text.ts";
+import { requireOwnRepository } from "./own-repository.ts";
 
 const PURPOSE = { code: "CHECKOUT_INVALID", doing: "bring changes home" } as const;
 
@@ -18,32 +19,37 @@ export class Checkout {
   readonly path: string;
   /** What stands before the paths of the folder that was asked for. */
   readonly prefix: ByteText;
+  /** What git keeps of this checkout. */
+  readonly gitDir: string;
   readonly #config: readonly (readonly [string, string])[];
   readonly #signal: AbortSignal;
 
   private constructor(
-    place: { readonly path: string; readonly prefix: ByteText },
+    place: { readonly path: string; readonly prefix: ByteText; readonly gitDir: string },
     config: readonly (readonly [string, string])[],
     signal: AbortSignal,
   ) {
     this.path = place.path;
     this.prefix = place.prefix;
+    this.gitDir = place.gitDir;
     this.#config = config;
     this.#signal = signal;
   }
 
   static async open(folder: string, signal: AbortSignal): Promise<Checkout> {
-    const place = findTop(folder);
+    const top = findTop(folder);
+    const place = { ...top, gitDir: requireOwnRepository(top.path) };
     const plain = new Checkout(place, [], signal);
     const isOne = await plain.git(["rev-parse", "--is-inside-work-tree"]);
     if (isOne.exitCode !== 0) throw noCheckout(folder, isOne.stderr);
-    const drivers = await plain.git(["config", "-z", "--name-only", "--get-regexp", "^filter\\."]);
-    return new Checkout(place, withoutFilters(drivers.stdout.toString("utf8")), signal);
+    const named = await plain.git(["config", "-z", "--name-only", "--get-regexp", "^(filter|hook)\\."]);
+    if (named.exitCode > 1) throw noCheckout(folder, named.stderr);
+    return new Checkout(place, withoutPrograms(place.path, toByteText(named.stdout)), signal);
   }
 
   /** SECURITY: the work tree is always told, because a repository's own configuration may name any other folder (G-79). */
   async git(args: readonly string[], options: Partial<GitOptions> = {}): Promise<GitResult> {
-    const where = [`--git-dir=${join(this.path, ".git")}`, `--work-tree=${this.path}`];
+    const where = [`--git-dir=${this.gitDir}`, `--work-tree=${this.path}`];
     return await runGit([...where, ...args], {
       signal: this.#signal,
       cwd: this.path,
@@ -146,13 +152,29 @@ function noCheckout(folder: string, why: string): Error {
   return failure("CHECKOUT_INVALID", `"${folder}" is no git checkout${why === "" ? "" : `: ${why.slice(0, 300)}`}`);
 }
 
-/** SECURITY: a sandbox's `.gitattributes` chooses among the programs that are configured as filters, so none of them runs (G-79). */
-function withoutFilters(names: string): [string, string][] {
-  const drivers = new Set(names.split("\0").flatMap((name) => /^(filter\..*)\.[^.]*$/su.exec(name)?.[1] ?? []));
-  return [...drivers].flatMap((driver): [string, string][] => [
-    [`${driver}.clean`, ""],
-    [`${driver}.smudge`, ""],
-    [`${driver}.process`, ""],
-    [`${driver}.required`, "false"],
-  ]);
+/** SECURITY: a sandbox's `.gitattributes` chooses among the programs that are configured as filters, so none of them runs, and no configured hook (G-79). */
+function withoutPrograms(top: string, names: ByteText): [string, string][] {
+  const sections = new Set(
+    names.split("\0").flatMap((name) => /^((?:filter|hook)\..*)\.[^.]*$/s.exec(name)?.[1] ?? []),
+  );
+  return [...sections].flatMap((section): [string, string][] => {
+    const name = textOf(top, section);
+    if (name.startsWith("hook.")) return [[`${name}.enabled`, "false"]];
+    return [
+      [`${name}.clean`, ""],
+      [`${name}.smudge`, ""],
+      [`${name}.process`, ""],
+      [`${name}.required`, "false"],
+    ];
+  });
+}
+
+/** SECURITY: what stands in place of a setting goes to git as text; of a name that is none it would miss the setting, and the filter would run (G-140). */
+function textOf(top: string, section: ByteText): string {
+  const bytes = fromByteText(section);
+  const text = bytes.toString("utf8");
+  if (Buffer.from(text).equals(bytes)) return text;
+  throw failure("CHECKOUT_INVALID", `The git settings of "${top}" have ${quoted(section)}, whose name is no UTF-8`, {
+    hint: "Find it with `git config --show-origin --get-regexp '^(filter|hook)'`, and remove or rename it",
+  });
 }

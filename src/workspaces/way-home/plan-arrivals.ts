@@ -3,6 +3,7 @@ import { type Arrival, bringHome, type HomeChange, type HomeState } from "../../
 import { foldersAbove } from "../read-named-files.ts";
 import type { Checkout, TrackedFile } from "./checkout.ts";
 import { lookAt, stateOfBlob } from "./host-states.ts";
+import { type LinkedTree, treeOnDisk } from "./safe-links.ts";
 
 /** A change, what the host has in its place, and what comes of it. */
 export interface Arriving {
@@ -14,7 +15,8 @@ export interface Arriving {
 /** A checkout as changes meet it: its files in the work tree, or those of its last commit. */
 export interface Landing {
   readonly files: ReadonlyMap<ByteText, TrackedFile>;
-  readonly links: ReadonlyMap<ByteText, ByteText>;
+  /** All that links of the changes may come to lie in. */
+  readonly trees: readonly LinkedTree[];
   arrive(change: HomeChange): Arriving;
 }
 
@@ -29,7 +31,7 @@ export async function landOnFiles(checkout: Checkout): Promise<Landing> {
   const files = await checkout.committedFiles();
   return {
     files,
-    links: await linksOf(checkout, files),
+    trees: [treeOnDisk(checkout.path)],
     arrive(change) {
       const { path } = change;
       const isForeign = foldersAbove(path).some((folder) => files.get(folder)?.mode === SUBMODULE);
@@ -55,7 +57,8 @@ export async function landOnCommit(
   const contents = await checkout.contents([...new Set(wanted.map(({ object }) => object))]);
   return {
     files,
-    links: await linksOf(checkout, files),
+    // Who checks the branch out has it among all that is there.
+    trees: [await treeOfCommit(checkout, files), treeOnDisk(checkout.path)],
     arrive(change) {
       const { path } = change;
       const isForeign = [path, ...foldersAbove(path)].some((one) => files.get(one)?.mode === SUBMODULE);
@@ -69,11 +72,15 @@ export async function landOnCommit(
 
 const SUBMODULE = "160000";
 
-async function linksOf(
-  checkout: Checkout,
-  files: ReadonlyMap<ByteText, TrackedFile>,
-): Promise<ReadonlyMap<ByteText, ByteText>> {
-  const links = [...files].filter(([, { mode }]) => mode === "120000");
-  const contents = await checkout.contents([...new Set(links.map(([, { object }]) => object))]);
-  return new Map(links.map(([path, { object }]) => [path, contents.get(object)?.toString("latin1") ?? ""]));
+async function treeOfCommit(checkout: Checkout, files: ReadonlyMap<ByteText, TrackedFile>): Promise<LinkedTree> {
+  const links = new Map([...files].filter(([, { mode }]) => mode === "120000"));
+  const contents = await checkout.contents([...new Set([...links.values()].map(({ object }) => object))]);
+  const folders = new Set([...files.keys()].flatMap(foldersAbove));
+  return {
+    isFolder: (path) => folders.has(path),
+    linkAt(path) {
+      const link = links.get(path);
+      return link && (contents.get(link.object)?.toString("latin1") ?? "");
+    },
+  };
 }

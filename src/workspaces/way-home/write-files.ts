@@ -1,14 +1,14 @@
-import { randomBytes } from "node:crypto";
-import { type BigIntStats, constants, type PathLike } from "node:fs";
+import { constants, type PathLike } from "node:fs";
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf, isClocheError, messageOf } from "../../base/errors.ts";
-import { removeTree } from "../../base/remove-tree.ts";
 import { failure } from "../../model/error-codes.ts";
 import { quoted, type ByteText } from "../../policy/byte-text.ts";
 import type { HomeState } from "../../policy/way-home/bring-home.ts";
 import { foldersAbove } from "../read-named-files.ts";
-import { inCheckout } from "./host-states.ts";
+import type { Checkout } from "./checkout.ts";
+import { inCheckout, lookAt } from "./host-states.ts";
+import { Stages } from "./stages.ts";
 
 /** What a path of the checkout becomes, and what it was when that was decided. */
 export interface FileChangeHere {
@@ -17,19 +17,28 @@ export interface FileChangeHere {
   readonly becomes: HomeState | undefined;
 }
 
-/** Of this name, beside what it replaces: nothing else of the checkout is called so. */
-const STAGE = ".cloche-apply-";
+/** A change that was made, and all it takes to undo it. */
+interface Done {
+  readonly change: FileChangeHere;
+  /** What was at its place, under another name. */
+  readonly kept: string | undefined;
+  readonly folders: readonly Buffer[];
+}
 
 /**
- * Changes files of a checkout, all of them or none. All that is new is on the disk before the first file is replaced, each by one step; what fails in between is
- * taken back. All that goes was committed, so that git has it whatever happens.
+ * Changes files of a checkout, all of them or none. All that is new is on the disk before the first file is replaced, each by one step; what was there is kept
+ * beside it until all is done, and comes back when something fails. All that goes was committed, so that git has it whatever happens.
  */
-export async function writeFiles(top: string, changes: readonly FileChangeHere[]): Promise<void> {
-  const stage = join(top, `${STAGE}${randomBytes(6).toString("hex")}`);
-  await removeLeftStages(top);
-  const done: FileChangeHere[] = [];
+export async function writeFiles(
+  { path: top, gitDir }: Pick<Checkout, "path" | "gitDir">,
+  changes: readonly FileChangeHere[],
+): Promise<void> {
+  const stages = new Stages(top, gitDir);
+  const done: Done[] = [];
+  let stage: string | undefined;
   try {
-    await fs.mkdir(stage, { mode: 0o700 });
+    await stages.removeLeft();
+    stage = await stages.make();
     const staged = new Map<FileChangeHere, string>();
     for (const [index, change] of changes.entries()) {
       if (!change.becomes) continue;
@@ -39,25 +48,13 @@ export async function writeFiles(top: string, changes: readonly FileChangeHere[]
     }
     // What goes makes room for folders; links come last, so that none is on the way to anything.
     const order = (one: FileChangeHere) => (!one.becomes ? 0 : one.becomes.type === "file" ? 1 : 2);
-    for (const change of [...changes].sort((one, other) => order(one) - order(other))) {
-      done.push(change);
-      await put(top, change, staged.get(change));
-    }
+    for (const change of [...changes].sort((one, other) => order(one) - order(other)))
+      done.push(await put(top, change, staged.get(change), join(stage, `was-${done.length}`)));
     await removeEmptied(top, changes);
   } catch (error) {
-    for (const change of done.reverse()) await takeBack(top, change, stage).catch(() => undefined);
-    throw toFailure(error, top);
+    throw toFailure(error, top, await takeAllBack(top, done));
   } finally {
-    await removeTree(stage);
-  }
-}
-
-/** Of one that was killed. */
-async function removeLeftStages(top: string): Promise<void> {
-  for (const name of await fs.readdir(top)) {
-    if (!/^\.cloche-apply-[0-9a-f]{12}$/.test(name)) continue;
-    const { mtimeMs } = await fs.lstat(join(top, name));
-    if (Date.now() - mtimeMs > 3_600_000) await removeTree(join(top, name));
+    if (stage !== undefined) await stages.remove(stage);
   }
 }
 
@@ -84,42 +81,69 @@ async function writeState(file: PathLike, { type, content }: HomeState, mode: nu
   }
 }
 
-async function put(top: string, { path, was, becomes }: FileChangeHere, staged: string | undefined): Promise<void> {
+/** Either it is done, or nothing has changed. */
+async function put(top: string, change: FileChangeHere, staged: string | undefined, kept: string): Promise<Done> {
+  const { path, was, becomes } = change;
   const place = inCheckout(top, path);
-  await requireUnchanged(place, path, was);
+  requireUnchanged(top, change);
+  if (was) await keep(place, was, kept);
+  const done = { change, kept: was && kept };
   if (!becomes || staged === undefined) {
     await fs.unlink(place);
-    return;
+    return { ...done, folders: [] };
   }
-  for (const folder of foldersAbove(path)) await makeFolder(inCheckout(top, folder), path);
-  await fs.rename(staged, place);
+  const folders: Buffer[] = [];
+  try {
+    for (const folder of foldersAbove(path).map((one) => inCheckout(top, one)))
+      if (await makeFolder(folder, path)) folders.push(folder);
+    await fs.rename(staged, place);
+  } catch (error) {
+    await removeFolders(folders);
+    throw error;
+  }
+  return { ...done, folders };
 }
 
-/** SECURITY: what somebody else has written since it was looked at is not written over (G-79). */
-async function requireUnchanged(place: Buffer, path: ByteText, was: HomeState | undefined): Promise<void> {
-  const found: BigIntStats | undefined = await fs.lstat(place, { bigint: true }).catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return undefined;
-    throw error;
-  });
-  const isThere = found !== undefined;
-  const isSameKind = !found || !was || (was.type === "file" ? found.isFile() : found.isSymbolicLink());
-  const isSameSize = !found || was?.type !== "file" || Number(found.size) === was.content.length;
-  if (isThere === (was !== undefined) && isSameKind && isSameSize) return;
+/** SECURITY: what somebody else has written since it was looked at is not written over (G-80). */
+function requireUnchanged(top: string, { path, was }: FileChangeHere): void {
+  const found = lookAt(top, path);
+  if ("state" in found && isSame(found.state, was)) return;
   throw failure("APPLY_CONFLICT", `${quoted(path)} was changed meanwhile`, {
     hint: "Try again when nothing else writes to the checkout",
   });
 }
 
-async function makeFolder(place: Buffer, path: ByteText): Promise<void> {
+function isSame(one: HomeState | undefined, other: HomeState | undefined): boolean {
+  if (!one || !other) return one === other;
+  return one.type === other.type && one.content.equals(other.content);
+}
+
+/** The file itself, under a further name: what comes back has its owner, its times and all of its mode. */
+async function keep(place: Buffer, was: HomeState, kept: string): Promise<void> {
+  try {
+    await fs.link(place, kept);
+  } catch (error) {
+    if (!["EPERM", "EMLINK", "ENOTSUP", "EXDEV"].includes(errnoOf(error) ?? "")) throw error;
+    await writeState(kept, was, (await fs.lstat(place)).mode & 0o777);
+  }
+}
+
+/** Whether there was none. */
+async function makeFolder(place: Buffer, path: ByteText): Promise<boolean> {
   try {
     await fs.mkdir(place);
+    return true;
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error;
-    if (!(await fs.lstat(place)).isDirectory())
-      throw failure("APPLY_CONFLICT", `A link or a file is on the way to ${quoted(path)}`, {
-        hint: "Try again when nothing else writes to the checkout",
-      });
+    if ((await fs.lstat(place)).isDirectory()) return false;
+    throw failure("APPLY_CONFLICT", `A link or a file is on the way to ${quoted(path)}`, {
+      hint: "Try again when nothing else writes to the checkout",
+    });
   }
+}
+
+async function removeFolders(folders: readonly Buffer[]): Promise<void> {
+  for (const folder of folders.toReversed()) await fs.rmdir(folder).catch(() => undefined); // somebody has put something there
 }
 
 /** As git does: a folder that lost its last file goes too. */
@@ -129,18 +153,32 @@ async function removeEmptied(top: string, changes: readonly FileChangeHere[]): P
     await fs.rmdir(inCheckout(top, folder)).catch(() => undefined); // not empty
 }
 
-async function takeBack(top: string, { path, was }: FileChangeHere, stage: string): Promise<void> {
-  const place = inCheckout(top, path);
-  if (!was) {
-    await fs.unlink(place);
-    return;
+/** Gives the paths for which that failed. */
+async function takeAllBack(top: string, done: readonly Done[]): Promise<ByteText[]> {
+  const left: ByteText[] = [];
+  for (const { change, kept, folders } of done.toReversed()) {
+    const place = inCheckout(top, change.path);
+    try {
+      if (kept === undefined) await fs.unlink(place);
+      else await fs.rename(kept, place);
+      await removeFolders(folders);
+    } catch {
+      left.push(change.path);
+    }
   }
-  const file = join(stage, `back-${randomBytes(6).toString("hex")}`);
-  await writeState(file, was, was.isExecutable ? 0o755 : 0o644);
-  await fs.rename(file, place);
+  return left;
 }
 
-function toFailure(error: unknown, top: string): unknown {
+function toFailure(error: unknown, top: string, left: readonly ByteText[]): unknown {
+  if (left.length > 0)
+    return failure(
+      "CHECKOUT_INVALID",
+      `Cannot write to "${top}": ${messageOf(error)}; ${namesOf(left)} could not be taken back`,
+      {
+        hint: "All of it was committed: `git status` shows it, and `git restore FILE` brings it back",
+        cause: error,
+      },
+    );
   if (isClocheError(error)) return error;
   const code = errnoOf(error);
   if (code === "ENOSPC" || code === "EDQUOT")
@@ -150,3 +188,8 @@ function toFailure(error: unknown, top: string): unknown {
     cause: error,
   });
 }
+
+const SHOWN = 5;
+
+const namesOf = (paths: readonly ByteText[]): string =>
+  `${paths.slice(0, SHOWN).map(quoted).join(", ")}${paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : ""}`;

@@ -17,7 +17,7 @@ const USAGE = { input_tokens: 10, output_tokens: 10 };
 
 /** Anthropic's Messages API, as Claude Code uses it. */
 export const MESSAGES_WIRE: ModelWire = {
-  path: "/v1/messages",
+  serves: (path) => path === "/v1/messages",
 
   read(body) {
     const { tools = [], messages = [] } = body as MessagesBody;

@@ -33,9 +33,9 @@ export interface OfferedTool {
 
 /** How one provider's API looks on the wire. */
 export interface ModelWire {
-  /** The path it is asked at, such as `/v1/messages`. */
-  readonly path: string;
+  /** Whether it is asked at this path, such as `/v1/messages`. */
+  serves(path: string): boolean;
   read(body: unknown): ModelRequest;
-  /** The events of a streamed answer, in order: the event's name and its data. */
-  events(reply: Reply, tool: OfferedTool | undefined): readonly (readonly [event: string, data: object])[];
+  /** The events of a streamed answer, in order: the event's name, where events have one, and its data. */
+  events(reply: Reply, tool: OfferedTool | undefined): readonly (readonly [event: string | null, data: object])[];
 }

@@ -24,7 +24,7 @@ const OUTPUTS = ["function_call_output", "custom_tool_call_output"];
 
 /** OpenAI's Responses API, as Codex uses it. */
 export const RESPONSES_WIRE: ModelWire = {
-  path: "/v1/responses",
+  serves: (path) => path === "/v1/responses",
 
   read(body) {
     const { tools = [], input = [] } = body as ResponsesBody;

@@ -54,6 +54,7 @@ export function answerModel(
   }
   const events = model.answer(wire, wire.read(body));
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
-  for (const [event, data] of events) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  for (const [event, data] of events)
+    response.write(`${event === null ? "" : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`);
   response.end();
 }

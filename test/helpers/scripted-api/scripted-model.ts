@@ -1,3 +1,4 @@
+import { GENERATE_CONTENT_WIRE } from "./generate-content-wire.ts";
 import { MESSAGES_WIRE } from "./messages-wire.ts";
 import type { ModelRequest, ModelWire, OfferedTool, Reply, ToolCall, ToolOutcome } from "./model-wire.ts";
 import { RESPONSES_WIRE } from "./responses-wire.ts";
@@ -14,9 +15,9 @@ export const saying = (words: string): Script =>
     return words;
   };
 
-const WIRES: readonly ModelWire[] = [MESSAGES_WIRE, RESPONSES_WIRE];
+const WIRES: readonly ModelWire[] = [MESSAGES_WIRE, RESPONSES_WIRE, GENERATE_CONTENT_WIRE];
 
-export const wireAt = (path: string): ModelWire | undefined => WIRES.find((one) => one.path === path);
+export const wireAt = (path: string): ModelWire | undefined => WIRES.find((one) => one.serves(path));
 
 /**
  * A model that plays a script, so that a real agent runs without one: what it offers, what it calls and what it reports are its own. A request that does not belong

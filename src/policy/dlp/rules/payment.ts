@@ -151,4 +151,70 @@ export const PAYMENT_RULES = [
     hit: () => `PRIVATE_KEY=0x${sample(HEX, 64)}`,
     miss: () => `PRIVATE_KEY=0x${sample(HEX, 40)}`,
   }),
+  shaped({
+    id: "bitcoin-private-key",
+    description: "Private key of a Bitcoin address",
+    detector: "private_keys",
+    keywords: [
+      "private_key",
+      "PRIVATE_KEY",
+      "privateKey",
+      "privatekey",
+      "PrivateKey",
+      "private-key",
+      "wif:",
+      "wif=",
+      'wif"',
+      "WIF:",
+      "WIF=",
+      'WIF"',
+    ],
+    pattern: new RegExp(
+      `(?:private[_-]?key|wif)["'\\\\]{0,3}\\s{0,3}[:=]\\s{0,3}["'\\\\]{0,3}(?<value>(?:5[HJK]|[KL][${BASE58}])[${BASE58}]{49,50})(?![${BASE58}])`,
+      "i",
+    ),
+    hit: () => `wif: K${sample(BASE58, 51)}`,
+    miss: () => `wif: K${sample(BASE58, 30)}`,
+  }),
+  shaped({
+    id: "wallet-seed-phrase",
+    description: "Words that a wallet is restored from",
+    detector: "private_keys",
+    keywords: [
+      "mnemonic",
+      "MNEMONIC",
+      "Mnemonic",
+      "phrase",
+      "PHRASE",
+      "Phrase",
+      "seed_words",
+      "seedWords",
+      "SEED_WORDS",
+    ],
+    // Twelve words in a row without a short one are no sentence.
+    pattern:
+      /(?:mnemonic|(?:seed|recovery|secret|backup)[ _-]?phrase|seed[_-]?words)["'\\]{0,3}(?: is)?\s{0,3}[:=]?\s{0,3}["'\\]{0,3}(?<value>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})(?![a-z])/i,
+    accept: (value) => new Set(value.toLowerCase().match(/[a-z]+/g)).size >= MIN_SEED_WORDS,
+    before: 12,
+    hit: () => `mnemonic: ${SEED_WORDS.join(" ")}`,
+    miss: () => `mnemonic: ${SEED_WORDS.slice(0, 11).join(" ")}`,
+  }),
+];
+
+/** Some come twice in a real one, by chance. */
+const MIN_SEED_WORDS = 9;
+/** As a list, so that no whole phrase is in the source. */
+const SEED_WORDS = [
+  "river",
+  "candle",
+  "orbit",
+  "fabric",
+  "lemon",
+  "tunnel",
+  "oyster",
+  "ladder",
+  "velvet",
+  "copper",
+  "magnet",
+  "prairie",
 ];

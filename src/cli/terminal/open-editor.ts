@@ -1,0 +1,15 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { failure } from "../../model/error-codes.ts";
+import type { CliIo } from "../io.ts";
+
+/** Opens a file in the user's editor, at their terminal, until they leave it. As git does it: the words of the variable are a shell's. */
+export async function openEditor({ env }: Pick<CliIo, "env">, path: string): Promise<void> {
+  const editor = env["VISUAL"] || env["EDITOR"] || "vi";
+  const child = spawn("/bin/sh", ["-c", `${editor} "$1"`, "sh", path], { stdio: "inherit", env });
+  const [code] = (await once(child, "exit")) as [number | null];
+  if (code === 0) return;
+  throw failure("INVALID_ARGUMENT", `The editor "${editor}" ended with ${code ?? "a signal"}`, {
+    hint: "Set EDITOR to one that is there",
+  });
+}

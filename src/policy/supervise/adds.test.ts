@@ -1,0 +1,84 @@
+import { expect, it } from "vitest";
+import type { Route } from "../../model/egress.ts";
+import type { ProposedRoute } from "../../model/proposal.ts";
+import { addsOf } from "./adds.ts";
+
+const adds = (route: ProposedRoute, routes: Route[] = []) => addsOf("egress-block", { routes: [route] }, { routes });
+const regex = (value: string): ProposedRoute => ({ host: "a.test", matches: [{ paths: [{ type: "regex", value }] }] });
+
+it("says what a plain route lets out", () => {
+  expect(
+    adds({ host: "a.test", matches: [{ methods: ["GET", "HEAD"], paths: [{ type: "prefix", value: "/docs/" }] }] }),
+  ).toBe('It lets out to a.test at port 443 and 80: GET or HEAD with a path that begins with "/docs/".');
+  expect(adds({ host: "a.test", ports: [8443] })).toBe(
+    "It lets out to a.test at port 8443: every request, whatever its method and path.",
+  );
+});
+
+it.each([".*", "/.*", "(/.*|x)", "[^\\n]*", "(?s).*", "/docs/.*|.*"])(
+  "G-98: says that the pattern %s bounds nothing",
+  (pattern) => {
+    expect(adds(regex(pattern))).toContain("any path at all");
+  },
+);
+
+it("G-98: says what a pattern fits that looks narrower than it is", () => {
+  expect(adds(regex("/api.example/v1"))).toContain("a bare dot in it stands for any character");
+  expect(adds(regex("/docs?/.*"))).toContain('begins with "/doc" and fits');
+  expect(adds(regex("/docs/.*|/admin"))).toContain("wherever it begins");
+  expect(adds(regex("/(docs|admin)/.*"))).toContain("wherever it begins");
+  expect(adds(regex("/docs/[a-z]+"))).toContain('begins with "/docs/"');
+});
+
+it("G-98: says that a star covers every host below, and what goes along with a route that is there", () => {
+  expect(adds({ host: "*.a.test" })).toContain("every host below a.test, at any depth");
+  const there: Route = {
+    host: "*.a.test",
+    ports: [443],
+    connect: "10.0.0.1:443",
+    secrets: ["NAME"],
+    auth: { scheme: "Bearer", token_ref: "GITHUB_TOKEN" },
+    matches: [{ methods: ["GET"] }],
+  };
+  const sentence = adds({ host: "b.a.test", ports: [22], matches: [{ methods: ["POST"] }] }, [there]);
+  for (const word of ["credential GITHUB_TOKEN", "10.0.0.1:443", "value of NAME", "at port 22 too"])
+    expect(sentence).toContain(word);
+});
+
+it("G-98: says every route of a list", () => {
+  const sentence = addsOf("egress-block", { routes: [{ host: "a.test" }, { host: "hidden.test" }] }, { routes: [] });
+  expect(sentence).toContain("hidden.test");
+});
+
+it("says what else is asked for", () => {
+  expect(addsOf("capability-block", { packages: ["jq"], steps: ["curl x | sh"] }, { routes: [] })).toBe(
+    'It builds the environment anew with jq. It runs as root while the environment is built: "curl x | sh".',
+  );
+  const finding = { detector: "known_secrets", rule: "known-secret", name: "TOKEN", place: "body", view: "raw" };
+  const request = {
+    digest: "",
+    method: "POST",
+    scheme: "https",
+    host: "a.test",
+    port: 443,
+    path: "/x",
+    body_bytes: 7,
+    findings: [finding],
+  } as const;
+  expect(addsOf("dlp-allow", { ...request, findings: [finding] }, { routes: [] })).toBe(
+    "Approved once, it lets one POST request with 7 bytes go to https://a.test:443/x with the value of TOKEN (body) in it. " +
+      "Approved for the run, it lets every request to https://a.test:443 pass in which the same is found, whatever its method, its path and the rest of it.",
+  );
+  const push = {
+    digest: "",
+    repo: "app",
+    refs: [{ ref: "refs/heads/main", old: "0".repeat(40), new: "a".repeat(40) }],
+    failures: [{ step: "refs", text: "main is closed" }],
+  };
+  expect(addsOf("push-allow", push, { routes: [] })).toBe(
+    "It lets one push to app pass that changes main (new → aaaaaaaaaaaa), though the rules refuse it: refs: main is closed.",
+  );
+  expect(addsOf("push-allow", { ...push, options: ["ci.skip", "x, though"] }, { routes: [] })).toContain(
+    '(new → aaaaaaaaaaaa), with the options "ci.skip" and "x, though", though the rules',
+  );
+});

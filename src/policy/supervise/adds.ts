@@ -1,0 +1,64 @@
+import { BUDGET_WORDS } from "../../model/budget.ts";
+import type { Proposed, ProposalKind } from "../../model/proposal.ts";
+import type { Route } from "../../model/egress.ts";
+import { shortRef } from "../git/ref-rules.ts";
+import { addedRoute } from "./added-route.ts";
+
+/** What a sentence is made with beside the proposal. */
+export interface AddsContext {
+  /** Those that decide for its hosts now. */
+  readonly routes: readonly Route[];
+  /** Of a budget: what the run may use now; without it, what the proposal says. */
+  readonly limit?: number | null;
+}
+
+/**
+ * What a proposal adds to the policy, in words that the agent has no part in.
+ *
+ * SECURITY: an operator decides by this. It tells what a pattern matches and which credential goes along, also where the proposal hides it (G-98)
+ */
+export function addsOf(kind: ProposalKind, proposed: Proposed, context: AddsContext): string {
+  return SENTENCES[kind](proposed as never, context);
+}
+
+type Sentence<Kind extends ProposalKind> = (proposed: Proposed<Kind>, context: AddsContext) => string;
+
+const SENTENCES: { readonly [Kind in ProposalKind]: Sentence<Kind> } = {
+  "egress-block": ({ routes }, context) => routes.map((route) => addedRoute(route, context.routes)).join(" "),
+  "capability-block": ({ packages = [], steps = [] }) =>
+    [
+      packages.length > 0 ? `It builds the environment anew with ${list(packages)}.` : "",
+      steps.length > 0 ? `It runs as root while the environment is built: ${steps.map(quoted).join("; ")}.` : "",
+    ]
+      .filter(Boolean)
+      .join(" "),
+  "dlp-allow": ({ method, scheme, host, port, path, body_bytes: bytes, findings }) =>
+    `Approved once, it lets one ${method} request with ${bytes} bytes go to ${scheme}://${host}:${port}${path} with ${list(found(findings))} in it. ` +
+    `Approved for the run, it lets every request to ${scheme}://${host}:${port} pass in which the same is found, whatever its method, its path and the rest of it.`,
+  // An operator who changes the resource leaves the limit of the other one there.
+  budget: ({ resource, limit, more }, { limit: now }) =>
+    `It lets the run use ${more} more ${BUDGET_WORDS[resource]}, ${(now ?? limit) + more} in all.`,
+  "push-allow": ({ repo, refs, options = [], failures }) =>
+    `It lets one push to ${repo} pass that changes ${list(refs.map(changed))}${options.length === 0 ? "" : `, with the options ${list(options.map(quoted))}`}, though the rules refuse it: ${failures.map(({ step, text }) => `${step}: ${text}`).join("; ")}.`,
+};
+
+function found(findings: Proposed<"dlp-allow">["findings"]): string[] {
+  const words = findings.map(({ rule, name, place }) =>
+    name === null ? `what looks like ${rule} (${place})` : `the value of ${name} (${place})`,
+  );
+  return [...new Set(words)];
+}
+
+const NO_OBJECT = /^0+$/;
+function changed({ ref, old, new: next }: Proposed<"push-allow">["refs"][number]): string {
+  if (NO_OBJECT.test(next)) return `${shortRef(ref)} (deleted)`;
+  const from = NO_OBJECT.test(old) ? "new" : old.slice(0, 12);
+  return `${shortRef(ref)} (${from} → ${next.slice(0, 12)})`;
+}
+
+const quoted = (text: string): string => JSON.stringify(text);
+
+export function list(words: readonly string[]): string {
+  if (words.length <= 1) return words.join("");
+  return `${words.slice(0, -1).join(", ")} and ${words.at(-1) ?? ""}`;
+}
