@@ -87,7 +87,12 @@ export class HttpEndpoint implements AsyncDisposable {
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => undefined); // shows as `close` too
     const { socket } = incoming;
-    const refusal = refuse(incoming, this.#options.port, this.#tokens) ?? (await this.#refuseUser(socket));
+    let refusal = refuse(incoming, this.#options.port, this.#tokens);
+    if (!refusal) {
+      // SECURITY: to ask whose connection it is takes longer than others take to fill the room of strangers; a client that has shown a token does not go for them (G-24)
+      this.#strangers.delete(socket);
+      refusal = await this.#refuseUser(socket);
+    }
     // Asked last, because it may have been revoked meanwhile.
     const token = tokenOf(incoming.headers, this.#tokens);
     if (refusal || token === undefined) {
@@ -113,7 +118,6 @@ export class HttpEndpoint implements AsyncDisposable {
   }
 
   #know(socket: Socket, token: string): void {
-    this.#strangers.delete(socket);
     if (!this.#known.has(socket)) socket.once("close", () => this.#known.delete(socket));
     this.#known.set(socket, token);
   }

@@ -58,11 +58,11 @@ describe("G-24 another local user, without the token", () => {
       if (pid === null) throw new Error("no daemon");
       await flood(new URL(endpoint.url).port, 3000, said, 15_000);
       const began = performance.now();
-      // A client whose connection finds the queue full is refused at once, and asks again.
+      // A client whose connection finds the queue full is refused at once, and asks again. On a busy machine it does so for longer.
       let answered: unknown;
       await eventually(async () => {
         answered = await (await HttpSession.open(endpoint)).call("workspace_list");
-      }, 20);
+      }, 60);
       expect(answered).toMatchObject({ count: 0 }); // it sees its own alone, and has none
       console.log(`with the flood, a session took ${Math.round(performance.now() - began)} ms`);
       const exec = await at.sdk.execWorkspace(id, { command: "echo fine" });
