@@ -20,6 +20,7 @@
 #include "role.h"
 #include "walls/cover.h"
 #include "walls/enter.h"
+#include "walls/spare.h"
 #include "walls/wall.h"
 #include "wire/bridge.h"
 
@@ -35,6 +36,7 @@ static const struct role {
     {"mapped", mapped_main},
     {"enter", enter_main},
     {"wall", wall_main},
+    {"spare-wall", spare_main},
     {"gate-keeper", gate_keeper_main},
     {"cover", cover_main},
     {"copy-layer", copy_layer_main},

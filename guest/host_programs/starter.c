@@ -7,6 +7,8 @@
  * Requests come on stdin, events go to stdout: 32 bits of length, 32 bits of id, and for an event one byte of kind, all little-endian.
  * A request is NUL-ended words: a log file or nothing, and the role with its arguments. Where there is a log, a role has it as stdout and stderr, and tells its
  * status on descriptor 3; otherwise what it writes to stderr is its status. When the daemon is gone this ends, and what it has started goes on.
+ *
+ * It also holds at most one spare (walls/spare.h): `spare-wall` makes it, and the next `wall --spare` gets it.
  */
 #include "host_programs/starter.h"
 
@@ -20,12 +22,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/complain.h"
 #include "base/descriptors.h"
 #include "role.h"
+#include "walls/spare.h"
 
 #define MAX_REQUEST (1u << 20)
 #define MAX_WORDS 4096u
@@ -47,7 +51,13 @@ struct starter {
   struct child *children;
   struct pollfd *polled;
   size_t count, room;
+  int maker; /* of the spare, until that is there; -1: none is made */
+  struct spare spare;
+  bool has_spare;
 };
+
+/* The polled that are no children. */
+enum { REQUESTS, SIGNALS, MAKER, FIRST_CHILD };
 
 static void give_up(const char *what) {
   complain("Cannot %s: %s", what, strerror(errno));
@@ -94,13 +104,34 @@ static bool read_all(void *bytes, size_t length) {
   return true;
 }
 
-_Noreturn static void become(const struct starter *s, int log, int status, int argc, char **argv) {
+/* What a role has from STATUS_FD on. */
+struct passed {
+  int fds[1 + SPARE_PARTS];
+  size_t count;
+};
+
+static bool is_role(const char *name, char *const *argv) { return strcmp(argv[0], name) == 0; }
+
+static bool takes_spare(const struct starter *s, char *const *argv) {
+  return s->has_spare && is_role("wall", argv) && argv[1] && strcmp(argv[1], "--spare") == 0;
+}
+
+static void give_spare(struct starter *s, struct passed *passed) {
+  memcpy(passed->fds + 1, s->spare.parts, sizeof s->spare.parts);
+  passed->count = 1 + SPARE_PARTS;
+  for (int i = 0; i < SPARE_PARTS; i++) s->spare.parts[i] = STATUS_FD + 1 + i;
+  spare_given = &s->spare;
+}
+
+_Noreturn static void become(struct starter *s, int log, int status, int maker, int argc, char **argv) {
   setsid(); /* no signal of the daemon's terminal reaches it */
   if (log >= 0 && (dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)) _exit(FAILED);
   int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) _exit(FAILED);
   if (log < 0 && (dup2(nothing, STDOUT_FILENO) < 0 || dup2(status, STDERR_FILENO) < 0)) _exit(FAILED);
-  if (!descriptors_keep(&status, log >= 0 ? 1 : 0, STATUS_FD)) _exit(FAILED);
+  struct passed passed = {.fds = {maker >= 0 ? maker : status}, .count = log >= 0 || maker >= 0 ? 1 : 0};
+  if (takes_spare(s, argv)) give_spare(s, &passed);
+  if (!descriptors_keep(passed.fds, passed.count, STATUS_FD)) _exit(FAILED);
   signal(SIGPIPE, SIG_DFL);
   sigprocmask(SIG_SETMASK, &s->mask, NULL);
   int code = role_play(argc, argv);
@@ -112,27 +143,57 @@ static bool make_room(struct starter *s) {
   size_t room = s->room ? 2 * s->room : 16;
   struct child *children = realloc(s->children, room * sizeof *children);
   if (children) s->children = children;
-  struct pollfd *polled = realloc(s->polled, (room + 2) * sizeof *polled);
+  struct pollfd *polled = realloc(s->polled, (room + FIRST_CHILD) * sizeof *polled);
   if (polled) s->polled = polled;
   if (!children || !polled) return false;
   s->room = room;
   return true;
 }
 
+static void let_go_of_spare(struct starter *s) {
+  if (s->has_spare) spare_close(&s->spare);
+  s->has_spare = false;
+}
+
+static void forget_maker(struct starter *s) {
+  if (s->maker >= 0) close(s->maker);
+  s->maker = -1;
+}
+
+/* There is one at most. What has sent nothing has told why by its status, and the next wall makes its own. */
+static void take_from_maker(struct starter *s) {
+  let_go_of_spare(s);
+  s->has_spare = spare_receive(s->maker, &s->spare);
+  forget_maker(s);
+}
+
+/* The maker's end of a new channel; -1 for other roles. */
+static int open_channel(struct starter *s, char *const *argv) {
+  int channel[2];
+  if (!is_role("spare-wall", argv) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) != 0) return -1;
+  forget_maker(s);
+  s->maker = channel[0];
+  return channel[1];
+}
+
 static void start(struct starter *s, uint32_t id, const char *log_path, int argc, char **argv) {
   int status[2] = {-1, -1};
+  int maker = open_channel(s, argv);
   int log = *log_path ? open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
   bool ready = make_room(s) && (!*log_path || log >= 0) && pipe2(status, O_CLOEXEC) == 0;
   pid_t pid = ready ? fork() : -1;
-  if (pid == 0) become(s, log, status[1], argc, argv);
+  if (pid == 0) become(s, log, status[1], maker, argc, argv);
   if (pid < 0) {
     tell_failure(id, "start a process");
     close(status[0]);
   } else {
     fcntl(status[0], F_SETFL, O_NONBLOCK);
     s->children[s->count++] = (struct child){.id = id, .pid = pid, .status = status[0]};
+    /* SECURITY: the child is the only one to have it: no two sandboxes share a network, ids or anything else of it (G-138) */
+    if (takes_spare(s, argv)) let_go_of_spare(s);
     tell_number(id, EVENT_PID, pid);
   }
+  if (maker >= 0) close(maker);
   close(status[1]);
   close(log);
 }
@@ -186,16 +247,17 @@ static void reap(struct starter *s) {
 }
 
 static void wait_for_news(struct starter *s) {
-  s->polled[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
-  s->polled[1] = (struct pollfd){.fd = s->signals, .events = POLLIN};
-  for (size_t i = 0; i < s->count; i++) s->polled[i + 2] = (struct pollfd){.fd = s->children[i].status, .events = POLLIN};
-  if (poll(s->polled, s->count + 2, -1) < 0 && errno != EINTR) give_up("wait");
+  s->polled[REQUESTS] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
+  s->polled[SIGNALS] = (struct pollfd){.fd = s->signals, .events = POLLIN};
+  s->polled[MAKER] = (struct pollfd){.fd = s->maker, .events = POLLIN};
+  for (size_t i = 0; i < s->count; i++) s->polled[i + FIRST_CHILD] = (struct pollfd){.fd = s->children[i].status, .events = POLLIN};
+  if (poll(s->polled, s->count + FIRST_CHILD, -1) < 0 && errno != EINTR) give_up("wait");
 }
 
 int starter_main(int argc, char **argv) {
   (void)argc;
   (void)argv;
-  struct starter s = {0};
+  struct starter s = {.maker = -1};
   sigset_t children;
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
@@ -206,9 +268,10 @@ int starter_main(int argc, char **argv) {
   for (;;) {
     wait_for_news(&s);
     for (size_t i = 0; i < s.count; i++) {
-      if (s.polled[i + 2].revents && s.children[i].status >= 0) pass_status_on(&s.children[i]);
+      if (s.polled[i + FIRST_CHILD].revents && s.children[i].status >= 0) pass_status_on(&s.children[i]);
     }
-    if (s.polled[1].revents) reap(&s);
-    if (s.polled[0].revents && !take_request(&s)) return 0;
+    if (s.polled[MAKER].revents) take_from_maker(&s);
+    if (s.polled[SIGNALS].revents) reap(&s);
+    if (s.polled[REQUESTS].revents && !take_request(&s)) return 0;
   }
 }

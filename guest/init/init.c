@@ -2,14 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
@@ -26,6 +23,7 @@
 #include "commands/lifecycle.h"
 #include "commands/process.h"
 #include "commands/seccomp.h"
+#include "init/loopback.h"
 #include "init/mask.h"
 #include "init/roots.h"
 #include "machine/machine_id.h"
@@ -106,23 +104,6 @@ static bool parse_options(int argc, char **argv, struct options *o) {
     return false;
   }
   return true;
-}
-
-static void bring_loopback_up(void) {
-  struct ifreq request = {.ifr_name = "lo"};
-  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return;
-  if (ioctl(fd, SIOCGIFFLAGS, &request) == 0 && !(request.ifr_flags & IFF_UP)) {
-    request.ifr_flags |= IFF_UP;
-    (void)ioctl(fd, SIOCSIFFLAGS, &request);
-  }
-  /* A resolver that is asked for addresses which fit the interfaces (AI_ADDRCONFIG) does not count 127.0.0.1. With a second address it finds IPv4 here, and so the hosts
-   * that the gate answers for. */
-  struct sockaddr_in second = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1)};
-  struct ifreq alias = {.ifr_name = "lo:1"};
-  memcpy(&alias.ifr_addr, &second, sizeof second);
-  (void)ioctl(fd, SIOCSIFADDR, &alias);
-  close(fd);
 }
 
 /* Descriptors 0 to 2 must be taken, or a pipe that gets such a number would be mistaken for stdio. */
@@ -220,7 +201,7 @@ int init_main(int argc, char **argv) {
   if (!open_folders(&o) || !adopt_commands_cgroup(&o)) return 1;
   /* Where a user other than root runs the wall, its network belongs to a user namespace above this one, and so do its low ports: one of our own has them for doors. */
   if (!harden_can_change_user()) (void)unshare(CLONE_NEWNET);
-  bring_loopback_up();
+  loopback_up();
   /* SECURITY: the kernel is the host's, so what its files tell of the host stays out (G-07) */
   if (!mask_paths(o.masks, o.mask_count)) {
     complain("Cannot mask the kernel's files: %s", strerror(errno));

@@ -70,10 +70,11 @@ static void share_ids(struct apart *apart, struct own_ids *ids) {
 }
 
 /* SECURITY: what the kernel counts for the ids of one sandbox is no other's (G-26) */
-static void give_ids(struct apart *apart, struct stage_layers *layers, struct id_map *map, struct own_ids *ids) {
-  pid_t holder;
-  unsigned long own = own_ids_take(ids, map->shift_count);
-  int mapping = mapping_open(map->shift_base, own, map->shift_count, &holder);
+static void give_ids(struct apart *apart, struct stage_layers *layers, struct id_map *map, struct own_ids *ids, const struct spare *spare) {
+  pid_t holder = -1;
+  if (spare) ids->lock = spare->parts[SPARE_LOCK];
+  unsigned long own = spare ? spare->own_ids : own_ids_take(ids, map->shift_count);
+  int mapping = spare ? spare->parts[SPARE_MAPPING] : mapping_open(map->shift_base, own, map->shift_count, &holder);
   if (open_layers(apart, layers, mapping)) {
     map->shift_base = own;
     note("own %lu\n", own);
@@ -83,11 +84,11 @@ static void give_ids(struct apart *apart, struct stage_layers *layers, struct id
     fail("cannot open a layer");
   }
   close(mapping);
-  if (waitpid(holder, NULL, 0) < 0) fail("cannot wait");
+  if (holder > 0 && waitpid(holder, NULL, 0) < 0) fail("cannot wait");
 }
 
-void apart_open(struct apart *apart, struct stage_layers *layers, struct host_folders *folders, struct id_map *map, struct own_ids *ids) {
-  if (ids->ranges > 0 && mapping_supported()) give_ids(apart, layers, map, ids);
+void apart_open(struct apart *apart, struct stage_layers *layers, struct host_folders *folders, struct id_map *map, struct own_ids *ids, const struct spare *spare) {
+  if (ids->ranges > 0 && mapping_supported()) give_ids(apart, layers, map, ids, spare);
   else note("shared %s\n", "this kernel cannot map the ids of layers");
   /* In the user namespace nobody may look past what is mounted below a folder, and an overlay of such a one is refused. */
   for (size_t i = 0; i < folders->count; i++) {

@@ -5,6 +5,7 @@
 #include "walls/host_folders.h"
 #include "walls/idmap.h"
 #include "walls/own_ids.h"
+#include "walls/spare.h"
 #include "walls/stage.h"
 
 #define MAX_TREES (MAX_LAYERS + MAX_HOST_FOLDERS + 8u)
@@ -15,8 +16,8 @@ struct apart {
 };
 
 /* Opens layers and host folders as such mounts, which are nowhere yet, and changes the map to the sandbox's own ids. Says in the file wall.ids of the current folder which
- * these are, or why there are none. */
-void apart_open(struct apart *apart, struct stage_layers *layers, struct host_folders *folders, struct id_map *map, struct own_ids *ids);
+ * these are, or why there are none. With `spare`, unless that is NULL, they are its own. */
+void apart_open(struct apart *apart, struct stage_layers *layers, struct host_folders *folders, struct id_map *map, struct own_ids *ids, const struct spare *spare);
 /* Mounts them below `stage`, in the namespaces of the sandbox. */
 void apart_attach(const struct apart *apart, const char *stage);
 

@@ -61,6 +61,12 @@ static pid_t start_mapper(const struct id_map *map, const int go_ahead[2]) {
 
 bool id_map_given(const struct id_map *map) { return map->single || map->agent || map->shift_count > 0; }
 
+static void take_ids(const struct id_map *map) {
+  if (!map->single && setgroups(0, NULL) < 0) fail("cannot drop groups");
+  unsigned own = map->agent ? AGENT_ID : 0;
+  if (setresgid(own, own, own) < 0 || setresuid(own, own, own) < 0) fail("cannot take the mapped ids");
+}
+
 void id_map_enter(const struct id_map *map, int flags, void (*open_paths)(void *), void *argument) {
   bool mapped = id_map_given(map);
   int go_ahead[2] = {-1, -1};
@@ -80,7 +86,13 @@ void id_map_enter(const struct id_map *map, int flags, void (*open_paths)(void *
   }
   close(go_ahead[0]);
   close(go_ahead[1]);
-  if (!map->single && setgroups(0, NULL) < 0) fail("cannot drop groups");
-  unsigned own = map->agent ? AGENT_ID : 0;
-  if (setresgid(own, own, own) < 0 || setresuid(own, own, own) < 0) fail("cannot take the mapped ids");
+  take_ids(map);
+}
+
+void id_map_join(const struct id_map *map, int users, int flags, void (*open_paths)(void *), void *argument) {
+  if (setns(users, CLONE_NEWUSER) < 0) fail("cannot enter a user namespace");
+  /* Made after it was entered, so that it belongs to it. */
+  if (unshare(flags) < 0) fail("cannot make a mount namespace");
+  open_paths(argument);
+  take_ids(map);
 }

@@ -19,5 +19,7 @@ bool id_map_given(const struct id_map *map);
 /* Enters a user namespace with that map, and the other namespaces of `flags`, and becomes its root, or `agent`. `open_paths` runs in them but
  * still as the old user, who alone may pass the folders above. Fails when it cannot. */
 void id_map_enter(const struct id_map *map, int flags, void (*open_paths)(void *), void *argument);
+/* The same with a user namespace that has that map already. */
+void id_map_join(const struct id_map *map, int users, int flags, void (*open_paths)(void *), void *argument);
 
 #endif

@@ -64,8 +64,8 @@ void stage_forget_marks(void) {
 
 void stage_open(struct stage_layers *s) {
   if (!s->opened) open_layers(s);
-  s->guest = open(s->guest_path, O_RDONLY | O_CLOEXEC);
-  if (s->guest < 0) fail("cannot open %s", s->guest_path);
+  s->guest = s->guest_path ? open(s->guest_path, O_RDONLY | O_CLOEXEC) : -1;
+  if (s->guest_path && s->guest < 0) fail("cannot open %s", s->guest_path);
 }
 
 static void make_folder(const char *path) {
@@ -145,7 +145,7 @@ size_t stage_open_passed(const struct stage_layers *s, int *passed) {
 }
 
 /* SECURITY: a copy, because mountinfo in the sandbox would name the place of a bound file on the host (G-01) */
-static void copy_guest(int from) {
+void stage_copy_guest(int from) {
   struct stat st;
   int to = open(STAGE "/guest", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
   if (to < 0 || fstat(from, &st) < 0) fail("cannot make %s", STAGE "/guest");
@@ -159,9 +159,18 @@ static void copy_guest(int from) {
   if (fchmod(to, 0755) < 0 || close(to) < 0) fail("cannot copy the guest program");
 }
 
-void stage_make(void) {
+static void make_private(void) {
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail("cannot make mounts private");
+}
+
+void stage_make(void) {
+  make_private();
   if (mount("cloche", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=8m") < 0) fail("cannot mount the stage");
+}
+
+void stage_attach(int stage) {
+  make_private();
+  if (move_mount(stage, "", AT_FDCWD, STAGE, MOVE_MOUNT_F_EMPTY_PATH) < 0) fail("cannot mount the stage");
 }
 
 void stage_mount(const struct stage_layers *s) {
@@ -173,5 +182,5 @@ void stage_mount(const struct stage_layers *s) {
   bind_layers(s);
   bind_folder(s->bundle, STAGE "/bundle");
   bind_folder(s->socket, STAGE "/socket");
-  copy_guest(s->guest);
+  if (s->guest >= 0) stage_copy_guest(s->guest);
 }

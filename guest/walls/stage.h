@@ -12,7 +12,7 @@ struct stage_layers {
   const char *baseline_path;
   const char *layer_paths[MAX_LAYERS]; /* over the baseline, bottom first */
   size_t layer_count;
-  const char *guest_path;
+  const char *guest_path; /* NULL: it is on the stage already */
   const char *bundle_path; /* folder with an OCI runtime's config.json, or NULL */
   const char *socket_path; /* folder where a guest that cannot inherit a socket makes one, or NULL */
   bool opened; /* the layers are, by root: as mounts that are nowhere yet */
@@ -29,6 +29,10 @@ void stage_forget_marks(void);
 void stage_open(struct stage_layers *layers);
 /* An empty place in memory, for the mounts that are made then. */
 void stage_make(void);
+/* The same with one that was made before and is nowhere yet. */
+void stage_attach(int stage);
+/* Puts the guest program there. */
+void stage_copy_guest(int guest);
 void stage_mount(const struct stage_layers *layers);
 /* Opens what the guest program gets as descriptors, all of it read-only: the writable layer, the baseline, the layers between, bottom first. Gives their
  * number, which is at most MAX_LAYERS + 2. */

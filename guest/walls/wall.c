@@ -3,7 +3,8 @@
  *
  * It runs with the rights of the user who runs cloche and executes nothing that a sandbox controls. In this order:
  * record the pid, listen for the guest program, join the cgroups, take ids of its own if root runs it, enter a new user and mount namespace, limit what it
- * may take of the user's share, mount the overlays on a private tmpfs, and become the program after `--`. All mounts live in that mount namespace, so they end
+ * may take of the user's share, mount the overlays on a private tmpfs, enter a network of its own if asked to, and become the program after `--`. What of this is the same
+ * for all walls may have been made before, by `spare-wall`. All mounts live in that mount namespace, so they end
  * with the sandbox, whatever kills it; the host never sees them and has nothing to unmount.
  */
 #include "walls/wall.h"
@@ -18,10 +19,13 @@
 
 #include "base/launcher.h"
 #include "walls/apart.h"
+#include "walls/devices.h"
 #include "walls/host_folders.h"
 #include "walls/idmap.h"
 #include "walls/namespace_limits.h"
 #include "walls/own_ids.h"
+#include "walls/own_network.h"
+#include "walls/spare.h"
 #include "walls/stage.h"
 #include "walls/terminals.h"
 
@@ -42,6 +46,8 @@ struct wall_options {
   const char *commands_cgroup; /* NULL: none */
   const char *cgroups[MAX_CGROUPS];
   size_t cgroup_count;
+  bool own_network; /* else the program makes one */
+  bool own_devices; /* else the program makes them, but for terminals */
   char **program;
 };
 
@@ -73,6 +79,14 @@ static bool take_option(struct wall_options *o, const char *name, const char *va
   return true;
 }
 
+/* False when there is no such flag. */
+static bool take_flag(struct wall_options *o, const char *name) {
+  if (strcmp(name, "--own-network") == 0) o->own_network = true;
+  else if (strcmp(name, "--own-devices") == 0) o->own_devices = true;
+  else return strcmp(name, "--spare") == 0; /* for the starter, which gives one if it has one */
+  return true;
+}
+
 static void read_options(char **argv, struct wall_options *o) {
   for (char **at = argv + 1; *at;) {
     int taken = id_map_option(&o->map, at);
@@ -80,6 +94,7 @@ static void read_options(char **argv, struct wall_options *o) {
       o->program = at + 1;
       break;
     }
+    if (taken == 0 && take_flag(o, *at)) taken = 1;
     if (taken == 0 && at[1] && take_option(o, at[0], at[1])) taken = 2;
     if (taken == 0) {
       errno = EINVAL;
@@ -109,11 +124,44 @@ static void pass_on(const int *fds, size_t count) {
   }
 }
 
+/* Out of the way of what is passed on. */
+static void keep_spare(struct spare *spare) {
+  for (size_t i = 0; i < SPARE_PARTS; i++) {
+    int kept = fcntl(spare->parts[i], F_DUPFD_CLOEXEC, ABOVE_PASSED);
+    if (kept < 0 || close(spare->parts[i]) < 0) fail("cannot keep a spare");
+    spare->parts[i] = kept;
+  }
+}
+
+/* Namespaces with their limits, and the stage. */
+static void enter(struct wall_options *o, struct own_network *network) {
+  id_map_enter(&o->map, CLONE_NEWNS, open_sources, o);
+  const char *unlimited = id_map_given(&o->map) ? namespace_limits_set() : NULL;
+  if (unlimited) fail("cannot set %s", unlimited);
+  if (o->own_network) own_network_begin(network);
+  stage_make();
+  if (o->own_devices) devices_mount();
+  else terminals_mount(STAGE "/terminals");
+}
+
+static void enter_spare(struct wall_options *o, const struct spare *spare) {
+  o->stage.guest_path = NULL;
+  id_map_join(&o->map, spare->parts[SPARE_USERS], CLONE_NEWNS, open_sources, o);
+  stage_attach(spare->parts[SPARE_STAGE]);
+}
+
+static void enter_network(struct wall_options *o, const struct own_network *network, const struct spare *spare) {
+  if (!spare && o->own_network) own_network_enter(network);
+  if (spare && setns(spare->parts[SPARE_NETWORK], CLONE_NEWNET) < 0) fail("cannot enter the network");
+}
+
 int wall_main(int argc, char **argv) {
   (void)argc;
   static struct wall_options options = {.ids = {.lock = -1}};
   launcher_status = fcntl(STATUS_FD, F_DUPFD_CLOEXEC, ABOVE_PASSED);
   if (launcher_status >= 0) close(STATUS_FD);
+  struct spare *spare = spare_given;
+  if (spare) keep_spare(spare);
   read_options(argv, &options);
   if (chdir(options.directory) < 0) fail("cannot enter %s", options.directory);
   record_own_pid(WALL_PID);
@@ -125,21 +173,22 @@ int wall_main(int argc, char **argv) {
   if (options.commands_cgroup && commands < 0) fail("cannot open %s", options.commands_cgroup);
   if (launcher_status >= 0 && write(launcher_status, "B", 1) != 1) fail("cannot report");
   stage_forget_marks();
-  if (options.map.shift_count > 0) apart_open(&options.apart, &options.stage, &options.folders, &options.map, &options.ids);
-  id_map_enter(&options.map, CLONE_NEWNS, open_sources, &options);
-  const char *unlimited = id_map_given(&options.map) ? namespace_limits_set() : NULL;
-  if (unlimited) fail("cannot set %s", unlimited);
-  stage_make();
+  if (options.map.shift_count > 0) apart_open(&options.apart, &options.stage, &options.folders, &options.map, &options.ids, spare);
+  /* Its ids are of no use where layers cannot have them. */
+  if (spare && spare->own_ids > 0 && options.ids.lock < 0) spare = NULL;
+  struct own_network network;
+  if (spare) enter_spare(&options, spare);
+  else enter(&options, &network);
   apart_attach(&options.apart, STAGE);
   stage_mount(&options.stage);
   host_folders_mount(&options.folders, STAGE);
-  terminals_mount();
   /* SECURITY: the guest program reaches layers by descriptor, so that no mount of the sandbox names their places on the host (G-01) */
   int passed[MAX_PASSED] = {listener};
   size_t count = 1 + stage_open_passed(&options.stage, passed + 1);
   /* Always that many: an OCI runtime asks how many there are. */
   passed[count++] = options.ids.lock >= 0 ? options.ids.lock : open_path("/dev/null");
   passed[count++] = commands >= 0 ? commands : open_path("/dev/null");
+  enter_network(&options, &network, spare);
   if (chdir("/") < 0) fail("cannot enter /");
   pass_on(passed, count);
   execvp(options.program[0], options.program);

@@ -65,6 +65,8 @@ export function changedName(name: string): { readonly key: string; readonly envi
 
 export interface Environments {
   list(): Promise<Environment[]>;
+  /** Throws ENVIRONMENT_NOT_FOUND for a name there is no definition of. Makes and builds nothing. */
+  requireDefined(name: string): void;
   /** Throws ENVIRONMENT_NOT_FOUND for a name there is no definition of. Builds when it is not warm; safe at once from many processes. */
   ensure(
     name: string,

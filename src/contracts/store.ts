@@ -176,6 +176,8 @@ export interface Store {
   findByPrefix(prefix: string, limit: number): string[];
   /** Ids of those with that name, in their order, at most `limit`. */
   findByName(name: string, limit: number): string[];
+  /** The id of the one that was made with that key, whatever state it is in; the newest of several. */
+  findByKey(key: string): string | undefined;
   /** Newest activity first, then newest creation, then id. */
   listWorkspaces(): StoredWorkspace[];
   /** Removes the workspace and all that belongs to it; events about it stay. */

@@ -15,6 +15,7 @@ const SUITE = "bookworm";
 const BASE = [
   "bash",
   "ca-certificates",
+  "curl",
   "diffutils",
   "findutils",
   "git",
@@ -32,7 +33,7 @@ export function debianDefinitions(env: NodeJS.ProcessEnv = process.env): Environ
   return [
     createDebianDefinition({
       name: "debian:12",
-      description: "Debian 12 with git, perl and python3",
+      description: "Debian 12 with curl, git, perl and python3",
       packages: BASE,
       env,
     }),

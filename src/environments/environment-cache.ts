@@ -5,7 +5,8 @@ import { randomName } from "../base/ids.ts";
 import { makePrivateFolder, requirePrivateFolder } from "../base/private-folder.ts";
 import { removeTree } from "../base/remove-tree.ts";
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
+import { readFileSync, statSync } from "node:fs";
+import { mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 
 /** `environment.json`, written last: a folder without it is no environment. */
@@ -51,8 +52,8 @@ export class EnvironmentCache {
     // SECURITY: what somebody else has put there is no environment (G-24)
     requirePrivateFolder(this.#cachePath);
     const folder = join(this.folder, `${safeName(name)}-${digest.slice(0, DIGEST_LENGTH)}-${this.#kind}`);
-    const built = await this.#read(folder);
-    return built?.name === name && built.digest === digest ? built : undefined;
+    const built = this.#read(folder);
+    return await Promise.resolve(built?.name === name && built.digest === digest ? built : undefined);
   }
 
   /** Of everything that is built. */
@@ -72,7 +73,7 @@ export class EnvironmentCache {
     const names = (await this.#entries()).filter(
       (entry) => entry.startsWith(prefix) && pattern.test(entry.slice(prefix.length)),
     );
-    const built = await Promise.all(names.map((entry) => this.#read(join(this.folder, entry))));
+    const built = names.map((entry) => this.#read(join(this.folder, entry)));
     return built.filter((one): one is Built => one?.name === name).sort((a, b) => b.built_at - a.built_at);
   }
 
@@ -118,7 +119,7 @@ export class EnvironmentCache {
     const entries = (await this.#entries()).filter(
       (entry) => !entry.startsWith(".") && entry.endsWith(`-${this.#kind}`),
     );
-    const built = await Promise.all(entries.map((entry) => this.#read(join(this.folder, entry))));
+    const built = entries.map((entry) => this.#read(join(this.folder, entry)));
     return built.filter((one) => one !== undefined);
   }
 
@@ -135,11 +136,12 @@ export class EnvironmentCache {
     }
   }
 
-  async #read(folder: string): Promise<Built | undefined> {
+  /** Synchronous on purpose: a create waits for it, and each step on another thread costs more than the whole look. */
+  #read(folder: string): Built | undefined {
     try {
-      const record: unknown = JSON.parse(await readFile(join(folder, "environment.json"), "utf8"));
+      const record: unknown = JSON.parse(readFileSync(join(folder, "environment.json"), "utf8"));
       const root = join(folder, "rootfs");
-      if (!isBuiltRecord(record) || !(await stat(root)).isDirectory()) return undefined;
+      if (!isBuiltRecord(record) || !statSync(root).isDirectory()) return undefined;
       return { ...record, folder, root };
     } catch {
       return undefined; // missing, cut off or damaged: either way there is nothing here that can be used

@@ -8,6 +8,7 @@ import { dockerImageFamily } from "./docker-image.ts";
 import { dockerfileFamily } from "./dockerfile.ts";
 import { EnvironmentCache, type Built } from "./environment-cache.ts";
 import { createHostDefinition } from "./host.ts";
+import type { HostFolders } from "./host-folders.ts";
 import { machineFileFamily } from "./machine-file.ts";
 import { isMountedAnywhere } from "./mounted-anywhere.ts";
 import { Programs } from "./programs.ts";
@@ -110,9 +111,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     const digest = await definition.digest();
     const how = { progress, signal, network };
     const warm = await buildOnce(builder, definition, digest, how);
-    const { shown, covered } = definition.hostFolders();
-    const { machineFile } = definition;
-    return { name, digest, root: warm.root, hostPaths: shown, coveredPaths: covered, machineFile };
+    return asRootfs(definition, { digest, root: warm.root });
   }
 
   async function describe(definition: EnvironmentDefinition): Promise<Environment> {
@@ -226,6 +225,7 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
     obstacle,
     digests: () => cache.digests(),
     list,
+    requireDefined: get,
     inspect: async (name) => {
       const definition = get(name);
       const { packages } = definition;
@@ -234,6 +234,24 @@ export function createEnvironments(options: EnvironmentsOptions): Environments {
         host_paths: [...definition.hostFolders().shown],
         packages: [...packages],
       };
+    },
+  };
+}
+
+/** The folders of the host are looked for by whoever shows them, and by nobody else. */
+function asRootfs(definition: EnvironmentDefinition, built: Pick<Rootfs, "digest" | "root">): Rootfs {
+  const { name, machineFile } = definition;
+  let found: HostFolders | undefined;
+  const folders = () => (found ??= definition.hostFolders());
+  return {
+    name,
+    ...built,
+    machineFile,
+    get hostPaths() {
+      return folders().shown;
+    },
+    get coveredPaths() {
+      return folders().covered;
     },
   };
 }

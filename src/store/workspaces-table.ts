@@ -49,6 +49,7 @@ type WorkspacesTable = Pick<
   | "findWorkspace"
   | "findByPrefix"
   | "findByName"
+  | "findByKey"
   | "listWorkspaces"
   | "deleteWorkspace"
   | "resetWorkspace"
@@ -66,6 +67,9 @@ export function workspacesTable(database: Database.Database): WorkspacesTable {
     "SELECT workspace_id FROM workspaces WHERE workspace_id >= ?1 AND substr(workspace_id, 1, length(?1)) = ?1 ORDER BY workspace_id LIMIT ?2",
   );
   const byName = database.prepare("SELECT workspace_id FROM workspaces WHERE name = ? ORDER BY workspace_id LIMIT ?");
+  const byKey = database.prepare(
+    "SELECT workspace_id FROM workspaces WHERE idempotency_key = ? ORDER BY created_at DESC LIMIT 1",
+  );
   const clearSession = SESSION_TABLES.map((table) => database.prepare(`DELETE FROM ${table} WHERE workspace_id = ?`));
   const remove = database.prepare("DELETE FROM workspaces WHERE workspace_id = ?");
 
@@ -93,6 +97,9 @@ export function workspacesTable(database: Database.Database): WorkspacesTable {
     },
     findByName(name, limit) {
       return (byName.all([name, limit]) as { workspace_id: string }[]).map((row) => row.workspace_id);
+    },
+    findByKey(key) {
+      return (byKey.get([key]) as { workspace_id: string } | undefined)?.workspace_id;
     },
     listWorkspaces() {
       return (list.all() as Row[]).map(toRecord);

@@ -12,9 +12,13 @@ const KERNEL_FILES = [
   "latency_stats", "modules", "partitions", "sched_debug", "scsi", "slabinfo", "sysrq-trigger", "timer_list", "timer_stats", "vmallocinfo",
 ];
 
-export function maskedKernelFiles(): string[] {
-  return KERNEL_FILES.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
-}
+const MASKED = KERNEL_FILES.map((name) => `/proc/${name}`);
+
+/** For what masks only what is there. */
+export const maskedKernelFiles = (): string[] => MASKED.filter((path) => existsSync(path));
+
+/** For the guest program, which passes over what is not there. */
+export const allKernelFiles = (): readonly string[] => MASKED;
 
 /** Where the guest program finds the layers over the baseline, bottom first. */
 export const layerTargets = (layers: readonly string[]): string[] =>

@@ -7,6 +7,7 @@ import type { Store } from "../contracts/store.ts";
 import type { EventOf } from "../model/event.ts";
 import { openStore } from "../store/open-store.ts";
 import { findWorkspace } from "./find-workspace.ts";
+import { runKey } from "./made-for-run.ts";
 
 let folder: string;
 let store: Store;
@@ -45,6 +46,16 @@ describe("a word means", () => {
     expect(find("ws-aaaaaaaaa2")).toBe(idOf(2));
     store.deleteWorkspace("ws-bbbbbbbbb1");
     expect(find("ws-bbbb")).toBe("ws-bbbbbbbbb2");
+  });
+
+  it("the workspace of a run by the identity of that run, whatever name that one or another one has (G-33)", () => {
+    store.insertWorkspace(workspace("ws-bbbbbbbbb1", { name: "renamed", idempotencyKey: runKey("tester-12345") }));
+    expect(find("tester-12345")).toBe("ws-bbbbbbbbb1");
+    add("ws-bbbbbbbbb2", "tester-12345");
+    expect(find("tester-12345")).toBe("ws-bbbbbbbbb1");
+    expect(find("renamed")).toBe("ws-bbbbbbbbb1");
+    store.deleteWorkspace("ws-bbbbbbbbb1");
+    expect(find("tester-12345")).toBe("ws-bbbbbbbbb2");
   });
 
   it("none when several have the name or the beginning, and says which", () => {

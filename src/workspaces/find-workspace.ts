@@ -3,6 +3,7 @@ import type { Store, StoredWorkspace } from "../contracts/store.ts";
 import type { EventOf } from "../model/event.ts";
 import { failure } from "../model/error-codes.ts";
 import { WORKSPACE_ID } from "../model/names.ts";
+import { runKey } from "./made-for-run.ts";
 import { isVisible } from "./present.ts";
 
 /** Of those that a word could mean. */
@@ -10,7 +11,7 @@ const MANY = 100;
 /** So many are told. */
 const TOLD = 5;
 
-/** The workspace that somebody means: with that id, else with that name, else the only one whose id starts so. */
+/** The workspace that somebody means: with that id, else of the run of that identity, else with that name, else the only one whose id starts so. */
 export function findWorkspace(store: Store, word: string): StoredWorkspace {
   const visible = (ids: readonly string[]) => ids.flatMap((id) => store.findWorkspace(id) ?? []).filter(isVisible);
   if (WORKSPACE_ID.test(word)) {
@@ -19,6 +20,9 @@ export function findWorkspace(store: Store, word: string): StoredWorkspace {
     // SECURITY: the id of a workspace that is gone leads to no other one that somebody has given it as its name (G-33)
     if (store.findWorkspace(word) || store.findDeletion({ workspaceId: word })) throw workspaceNotFound(store, word);
   }
+  // SECURITY: the identity of a run leads to its workspace, whatever name somebody has given that one, or another one (G-33)
+  const [ofRun] = visible([store.findByKey(runKey(word)) ?? ""]);
+  if (ofRun) return ofRun;
   const named = visible(store.findByName(word, MANY));
   const begun = named.length > 0 || !/^ws-[0-9a-z]*$/.test(word) ? [] : visible(store.findByPrefix(word, MANY));
   const [found, another] = [...named, ...begun];

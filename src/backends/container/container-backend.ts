@@ -29,6 +29,7 @@ import { type ContainerRecord, ContainerWall } from "./container-wall.ts";
 import { findHomelessWalls } from "./homeless-walls.ts";
 import { canInheritDescriptors, makesSocket, ociArguments, ociConfig } from "./oci.ts";
 import { startFailure } from "./start-failure.ts";
+import { SpareWall } from "./spare-wall.ts";
 import { WallProcess, launchWall, logTail, recordedProcess } from "./wall-process.ts";
 
 /** The embedded backend: bubblewrap around an overlay, or an OCI runtime when asked. */
@@ -39,6 +40,7 @@ export class ContainerBackend implements Backend {
   readonly #home: string;
   readonly #idMap: IdMap;
   readonly #cgroups: Cgroups;
+  readonly #spare: SpareWall;
 
   constructor(options: { home: string; idMap: IdMap }) {
     this.#home = options.home;
@@ -54,6 +56,7 @@ export class ContainerBackend implements Backend {
       remediation: true,
     };
     this.#cgroups = Cgroups.detect(options.home);
+    this.#spare = new SpareWall(() => ["--guest", guestProgram(), ...this.#idArguments()]);
   }
 
   async probe(ociRuntime: string | undefined): Promise<BackendProbe> {
@@ -103,6 +106,7 @@ export class ContainerBackend implements Backend {
         inner,
         socket,
       };
+      if (ociRuntime === undefined) this.#spare.renewSoon();
       return new ContainerWall(directory, record, wall, first);
     } catch (error) {
       await wall.kill();
@@ -148,14 +152,20 @@ export class ContainerBackend implements Backend {
     const { joins, commands } = this.#cgroups.create(spec.sandboxName, spec.limits, commandsApart);
     // prettier-ignore
     return [
-      "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", guestProgram(), ...idMapArguments(this.#idMap),
-      ...(this.#idMap.kind === "shifted" ? ["--own-ids", `${OWN_IDS.first}:${OWN_IDS.ranges}`] : []),
+      // An OCI runtime makes a network and devices by itself; a spare wall has both.
+      ...(spec.ociRuntime === undefined ? ["--spare", "--own-network", "--own-devices"] : []),
+      "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", guestProgram(), ...this.#idArguments(),
       ...spec.rootfs.hostPaths.flatMap((path) => ["--host-folder", path]),
       ...spec.rootfs.coveredPaths.flatMap((path) => ["--cover", path]),
       ...spec.layers.flatMap((path) => ["--layer", path]),
       ...joins.flatMap((path) => ["--cgroup", path]),
       ...(commands === undefined ? [] : ["--commands-cgroup", commands]),
     ];
+  }
+
+  #idArguments(): string[] {
+    const own = this.#idMap.kind === "shifted" ? ["--own-ids", `${OWN_IDS.first}:${OWN_IDS.ranges}`] : [];
+    return [...idMapArguments(this.#idMap), ...own];
   }
 }
 

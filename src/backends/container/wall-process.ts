@@ -62,7 +62,7 @@ export async function launchWall(
   launcherArguments: readonly string[],
   wallArguments: readonly string[],
 ): Promise<{ process: WallProcess; exited: Promise<void> }> {
-  const words = ["wall", "--directory", directory, ...launcherArguments, "--", ...wallArguments];
+  const words = ["wall", ...launcherArguments, "--directory", directory, "--", ...wallArguments];
   const { exited } = await bound(words, join(directory, LOG_NAME));
   const outer = recordedProcess(directory);
   if (!outer) throw startFailure(logTail(directory));

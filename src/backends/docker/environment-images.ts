@@ -95,7 +95,8 @@ export class EnvironmentImages {
 }
 
 function packRootfs(root: string) {
-  const child = spawn("tar", ["--directory", root, "--numeric-owner", "--create", "."], {
+  // Another name for a file, which a backup makes, counts as a change for tar. The content of an environment never changes.
+  const child = spawn("tar", ["--directory", root, "--numeric-owner", "--warning=no-file-changed", "--create", "."], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
   });
@@ -105,7 +106,11 @@ function packRootfs(root: string) {
     const broken = (reason: string) => failure("INTERNAL", `Cannot pack the environment at ${root}: ${reason}`);
     child.once("error", (error) => fail(broken(messageOf(error))));
     // When the engine goes away first, its own failure is the one to tell.
-    child.once("close", (code, signal) => (code === 0 || signal !== null ? done() : fail(broken(complaint.trim()))));
+    child.once("close", (code, signal) => {
+      const isWhole = code === 0 || (code === 1 && complaint === "");
+      if (isWhole || signal !== null) done();
+      else fail(broken(complaint.trim()));
+    });
   });
   ended.catch((error: unknown) => child.stdout.destroy(isClocheError(error) ? error : undefined));
   return { output: child.stdout, ended };

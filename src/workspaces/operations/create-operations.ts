@@ -1,5 +1,6 @@
 import type { WorkspaceOperationName } from "../../model/operations.ts";
 import type { Dependencies } from "../dependencies.ts";
+import { givenKey } from "../made-for-run.ts";
 import type { Services } from "../services/services.ts";
 import type { Shells } from "../shells/shells.ts";
 import type { FoundWorkspace, Verb } from "../verb.ts";
@@ -44,7 +45,8 @@ export function createOperations(
   } satisfies Record<WorkspaceOperationName, unknown>;
   return {
     ...actingById(workspaces, verbs),
-    createWorkspace: (input, context) => workspaces.create(input, context),
+    createWorkspace: (input, context) =>
+      workspaces.create({ ...input, idempotency_key: givenKey(input.idempotency_key) }, context),
     // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
     listWorkspaces: async () => workspaces.list(),
     watchEvents: watchEvents(deps, workspaces),
