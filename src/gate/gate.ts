@@ -2,6 +2,7 @@ import type { Log } from "../base/log.ts";
 import { GATE_PROTOCOL, type GateOrder } from "../model/gate-control.ts";
 import type { EgressOrder } from "../model/egress-order.ts";
 import { GIT_PORT, type GitOrder } from "../model/git-order.ts";
+import { gitTokens } from "../policy/git/git-tokens.ts";
 import { gitRoutes } from "../policy/git/web-place.ts";
 import { keepTokens } from "../policy/egress/keep-tokens.ts";
 import { ControlServer } from "./control-server.ts";
@@ -60,8 +61,8 @@ export function runGate({ order: files, control }: GateDescriptors, places: Host
   const budget = new RunBudget({ supervise, onNear: (state) => egress.events.near(state) });
   egress.budget = budget;
   egress.events.onUsage = (usage, isCounted) => budget.count(usage, isCounted);
-  egress.gitDoor = (host) => git.doorFor(host);
-  egress.serveGit = (...asked) => git.serveAtHost(...asked);
+  egress.gitDoors = (host) => git.doorsFor(host);
+  egress.serveGit = (at, target, request, response) => git.serveAtHost(at, target, request, response);
   const done = new DoneSignals((event) => egress.events.push(event));
   const refusals = new LastRefusals();
   egress.events.onRefused = (refused) => refusals.add(refused);
@@ -76,7 +77,7 @@ export function runGate({ order: files, control }: GateDescriptors, places: Host
   const obey = (order: GateOrder, isNew: { readonly egress: boolean; readonly git: boolean }) => {
     inForce = order;
     if (isNew.git && order.git) git.obey(order.git);
-    const found = order.egress && withGitHosts(order.egress, order.git);
+    const found = order.egress && withGit(order.egress, order.git);
     if (found && (isNew.egress || isNew.git)) {
       egress.obey(found);
       budget.order = found.budget ?? null;
@@ -110,6 +111,12 @@ export function runGate({ order: files, control }: GateDescriptors, places: Host
   if (!last) setImmediate(() => egress.makeReady());
 }
 
-/** Hosts of repositories come behind the routes of the bottle, which say more about them where there are any. */
-const withGitHosts = (egress: EgressOrder, git: GitOrder | null): EgressOrder =>
-  git ? { ...egress, routes: [...egress.routes, ...gitRoutes(git)] } : egress;
+/**
+ * Hosts of repositories come behind the routes of the bottle, which say more about them where there are any.
+ *
+ * SECURITY: the tokens of repositories are secrets of the bottle's, like those of its routes, should an upstream show one (G-157)
+ */
+const withGit = (egress: EgressOrder, git: GitOrder | null): EgressOrder =>
+  git
+    ? { ...egress, routes: [...egress.routes, ...gitRoutes(git)], guarded: [...egress.guarded, ...gitTokens(git)] }
+    : egress;

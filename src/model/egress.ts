@@ -30,6 +30,8 @@ export const RouteHost = z
 
 function whyNoHost(given: string): string {
   if (given === "*") return "a route names its hosts: an exact name, or *.example.com for all below it";
+  if (/[/@]|\w:\d+$/.test(given))
+    return "it is a name alone, as in api.example.com, without a scheme, a port or a path";
   if (given.startsWith("*.")) return "at least two labels follow the star, as in *.example.com";
   if (/^\[|^[\d.]+$|:/.test(given) || /^localhost\.?$/i.test(given))
     return "localhost and addresses are no hosts; a route may dial an address with `connect`";

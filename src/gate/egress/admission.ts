@@ -16,7 +16,7 @@ export interface Admitted {
   readonly policy: PolicyInForce;
   readonly inForce: RouteInForce;
   readonly record: ExchangeRecord;
-  readonly headers: string[];
+  readonly headers: HeaderList;
   readonly target: string;
   /** Found in its head, on a route that holds what has something in it: it goes out only when somebody lets it pass. */
   readonly held: readonly Finding[];
@@ -33,8 +33,10 @@ const HINTS: Readonly<Record<DenialCode, string>> = {
   GATE_BUSY: "Try again when other requests are done",
 };
 
-/** Of git's smart protocol over HTTP. */
-const PUSH = /git-receive-pack(?:[?&]|$)/;
+/** Of git's smart protocol over HTTP, as a service or as a parameter. */
+const PUSH = /git-receive-pack(?![\w.-])/;
+const FETCH = /git-upload-pack(?![\w.-])/;
+const GIT_HINT = "Use one of those; the operator can add a repository to git.repos of the bottle";
 
 /** Decides about the head of a request. Throws `Denied`. */
 export function admit(
@@ -47,9 +49,9 @@ export function admit(
   const shown = (isUnreadable(read) ? (read.path ?? "") : read.target.path).slice(0, 2048);
   const record = new ExchangeRecord(context.events, { method, ...place, path: shown });
   // What passes is looked at below; what does not is looked at before it is told.
-  const deny = (code: DenialCode, told: (path: string) => string): Denied => {
+  const deny = (code: DenialCode, told: (path: string) => string, more: Partial<Pick<Denial, "hint">> = {}): Denied => {
     record.head = { ...record.head, host: shownHost(policy, place.host), path: cleaned(policy, place, shown) };
-    return denied(record, code, told(record.head.path).replaceAll(place.host, record.head.host));
+    return denied(record, code, told(record.head.path).replaceAll(place.host, record.head.host), more);
   };
   const inForce = policy.find(place.host, place.port);
   record.rule = inForce?.route.host ?? null;
@@ -58,13 +60,20 @@ export function admit(
     ? read
     : { method: read.method, target: read.target, header: (name: string) => headerValue(read.headers, name) };
   const refused = decideRequest((host) => policy.names(host), inForce, place, facts);
+  const sent = isUnreadable(read) ? "" : unescaped(read.target.sent);
+  const doors = PUSH.test(sent) || FETCH.test(sent) ? context.gitDoors(place.host) : undefined;
   const isOnce = refused && inForce && !isUnreadable(read) && !("problem" in facts) && context.takeOnce(place, facts);
-  if ((refused && !isOnce) || isUnreadable(read) || !inForce)
-    throw deny("EGRESS_DENIED", refused ?? (() => "It is not listed"));
+  const isDenied = (refused && !isOnce) || isUnreadable(read) || !inForce;
+  if (isDenied && doors !== undefined) {
+    const why = () => `The bottle has no such repository at ${place.host}; declared are: ${doors}`;
+    throw deny("EGRESS_DENIED", why, { hint: GIT_HINT });
+  }
+  if (isDenied) throw deny("EGRESS_DENIED", refused ?? (() => "It is not listed"));
   // SECURITY: a pack is packed, and nobody can look into it here: pushes to an upstream of the bottle go through the git gate (G-92)
-  const door = PUSH.test(read.target.sent) ? context.gitDoor(place.host) : undefined;
-  if (door !== undefined)
-    throw deny("EGRESS_DENIED", () => `Pushes to ${place.host} go through the git gate, at ${door}`);
+  if (PUSH.test(sent) && doors !== undefined) {
+    const why = () => `Pushes to ${place.host} go through the git gate: ${doors}`;
+    throw deny("EGRESS_DENIED", why, { hint: GIT_HINT });
+  }
   const { credentials } = inForce.route;
   const plain = plainCredential(read.place, inForce.route, credentials);
   if (plain !== undefined) throw deny("EGRESS_DENIED", () => plain);
@@ -109,7 +118,7 @@ function scanHead(
   target: string,
 ): Pick<Admitted, "headers" | "target" | "held"> {
   const { outbound, route } = inForce;
-  const asItIs = { headers: [...headers], target, held: [] };
+  const asItIs = { headers, target, held: [] };
   if (!outbound) return asItIs;
   const at = target.indexOf("?");
   const [path, query] = at < 0 ? [target, ""] : [target.slice(0, at), target.slice(at + 1)];
@@ -146,6 +155,10 @@ function scanHead(
 /** SECURITY: a name that nobody listed may be a value that must not leave, and is told all the same (G-41) */
 export const shownHost = (policy: PolicyInForce, host: string): string =>
   policy.everywhere.redactText("host", host).value;
+
+/** As a server reads it: `git%2dreceive-pack` is a push too. */
+const unescaped = (target: string): string =>
+  target.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 /** A path as it may be told, also that of a request that no route was asked about. */
 function cleaned(policy: PolicyInForce, { host, port }: { host: string; port: number }, path: string): string {

@@ -5,6 +5,8 @@ export const CONNECT_MS = 20_000;
 
 /** The upstream, or the way there, failed. */
 export class UpstreamFault extends Error {}
+/** Its connection is gone, or it has said that it did not look at the request. */
+export class ConnectionLost extends UpstreamFault {}
 /** The name leads to where no route lets it go. */
 export class InsideAddress extends Error {}
 

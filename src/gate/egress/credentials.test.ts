@@ -36,6 +36,10 @@ it("G-39 takes the agent's own out, wherever they are", () => {
   const sent = ["Authorization", "mine", "X-Api-Key", "mine", "COOKIE", "mine", "X-Own", "mine", "Accept", "*/*"];
   expect(withoutCredentials(sent, [credential({ header: "x-own" })])).toEqual(["Accept", "*/*"]);
   expect(withoutCredentials(sent, [])).toEqual(sent);
+  const others = ["X_Api_Key", "DD-API-KEY", "X-Shopify-Access-Token", "X_OWN", "x-goog-apikey"];
+  const kept = ["X-Continuation-Token", "Idempotency-Key", "Sec-WebSocket-Key"];
+  const pairs = (names: string[]) => names.flatMap((name) => [name, "mine"]);
+  expect(withoutCredentials(pairs([...others, ...kept]), [credential({ header: "x-own" })])).toEqual(pairs(kept));
   const byQuery = [credential({ query: "key" })];
   expect(withoutParameters("/p?key=mine&x=1&k%65y=mine", byQuery)).toBe("/p?x=1");
   expect(withoutParameters("/p?key=mine", byQuery)).toBe("/p");

@@ -3,14 +3,7 @@ import { type HeaderList, filterHeaders } from "./header-list.ts";
 
 /** Headers in which credentials are sent to common services. */
 const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
-  "authorization",
   "cookie",
-  "x-api-key",
-  "api-key",
-  "apikey",
-  "x-goog-api-key",
-  "x-auth-token",
-  "x-access-token",
   "x-amz-security-token",
   "x-csrf-token",
   "x-github-token",
@@ -19,7 +12,16 @@ const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   "private-token",
   "job-token",
   "deploy-token",
+  "circle-token",
+  "x-figma-token",
 ]);
+/** And those that say it by their ending: `x-goog-api-key`, `dd-api-key`, `x-shopify-access-token`. */
+const ENDING = /(?:^|-)(?:authorization|api-?key|(?:api|auth|access)-(?:token|key))$/;
+
+/** Servers that give headers to programs as variables make one of `_` and `-`. */
+const dashed = (name: string): string => name.toLowerCase().replaceAll("_", "-");
+
+const isCredentialHeader = (name: string): boolean => CREDENTIAL_HEADERS.has(name) || ENDING.test(name);
 
 /**
  * SECURITY: on a route with a credential of the gate's the agent's own are taken out, so that nobody else's account is used there, and no value gets out that
@@ -27,15 +29,16 @@ const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
  */
 export function withoutCredentials(headers: HeaderList, credentials: readonly GateCredential[]): string[] {
   if (credentials.length === 0) return [...headers];
-  const own = new Set(credentials.flatMap(({ header }) => (header === null ? [] : [header.toLowerCase()])));
-  return filterHeaders(headers, (name) => !CREDENTIAL_HEADERS.has(name) && !own.has(name));
+  const own = new Set(credentials.flatMap(({ header }) => (header === null ? [] : [dashed(header)])));
+  return filterHeaders(headers, (name) => !isCredentialHeader(dashed(name)) && !own.has(dashed(name)));
 }
 
 /** The parameters that credentials go into are the gate's. */
 export function withoutParameters(target: string, credentials: readonly GateCredential[]): string {
-  const names = new Set(credentials.flatMap(({ query }) => (query === null ? [] : [query])));
   const at = target.indexOf("?");
-  if (names.size === 0 || at < 0) return target;
+  if (at < 0 || credentials.length === 0) return target;
+  const names = new Set(credentials.flatMap(({ query }) => (query === null ? [] : [query])));
+  if (names.size === 0) return target;
   const kept = target
     .slice(at + 1)
     .split("&")

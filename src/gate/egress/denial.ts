@@ -40,6 +40,14 @@ export function denialAnswer(denial: Denial, provider: ProviderShape | null = nu
   return { status, headers, body };
 }
 
+/** The same for git, which shows its user a plain text, and no other. */
+export function denialForGit({ code, message, hint }: Denial): DenialAnswer {
+  const body = Buffer.from(`cloche: ${message} (${code})\nhint: ${hint}\n`);
+  const type = "text/plain; charset=utf-8";
+  const headers = ["content-type", type, "content-length", String(body.length), "cache-control", "no-store"];
+  return { status: DENIAL_CODES[code], headers, body };
+}
+
 const isRefusal = (code: DenialCode): boolean => DENIAL_CODES[code] === 403;
 
 function inShape(provider: ProviderShape, status: number, { code, message, hint }: Denial): object {

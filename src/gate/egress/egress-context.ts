@@ -24,8 +24,8 @@ export interface EgressContext {
   readonly authority: () => Authority;
   readonly upstreams: Upstreams;
   readonly events: EgressEvents;
-  /** Where a sandbox pushes to a repository of that host; undefined for a host without one. */
-  readonly gitDoor: (host: string) => string | undefined;
+  /** Where a sandbox finds the repositories of that host, for people; undefined for a host without one. */
+  readonly gitDoors: (host: string) => string | undefined;
   readonly serveGit: ServeGit;
   /** An upstream did not take a credential, or there is none. */
   readonly want: (names: readonly string[]) => void;

@@ -28,7 +28,7 @@ export class EgressGate {
   readonly #door: ProxyDoor;
   readonly #onWant: () => void;
   /** Set by whoever knows the repositories of the bottle. */
-  gitDoor: EgressContext["gitDoor"] = () => undefined;
+  gitDoors: EgressContext["gitDoors"] = () => undefined;
   serveGit: ServeGit = () => false;
   /** Set by whoever can ask the operator. */
   held: HeldRequests = NO_ONE;
@@ -64,8 +64,8 @@ export class EgressGate {
       upstreams: new Upstreams(patience),
       patience,
       events: this.events,
-      gitDoor: (host) => this.gitDoor(host),
-      serveGit: (...asked) => this.serveGit(...asked),
+      gitDoors: (host) => this.gitDoors(host),
+      serveGit: (at, target, request, response) => this.serveGit(at, target, request, response),
       held: { decide: (request, gone) => this.held.decide(request, gone) },
       takeOnce: (place, request) => this.once.takeRoute(place, request),
       want: (names) => this.#want(names),

@@ -158,6 +158,10 @@ describe("G-50 a known secret does not leave in a WebSocket", () => {
       ],
     ],
     [
+      "over three pings",
+      () => [0, 12, 24].map((at) => masked(PING, Buffer.from(SECRET.slice(at, at === 24 ? undefined : at + 12)))),
+    ],
+    [
       "in frames of one byte",
       () =>
         Array.from(SECRET, (one, at) =>
@@ -178,7 +182,7 @@ describe("G-50 a known secret does not leave in a WebSocket", () => {
     for (const one of frames()) socket.write(one);
     expect(await over).toBe(1008);
     // Of two messages the first one is gone before anybody can know.
-    expect(sent().includes(SECRET) || sent().includes(SECRET.slice(14))).toBe(false);
+    expect([SECRET, SECRET.slice(14), SECRET.slice(24)].some((part) => sent().includes(part))).toBe(false);
   });
 
   it.each([

@@ -1,22 +1,35 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { messageOf } from "../../base/errors.ts";
 import type { BodyScan } from "../../policy/dlp/detector.ts";
-import { isViolation } from "../../policy/dlp/finding.ts";
+import { type Finding, isViolation } from "../../policy/dlp/finding.ts";
 import { type Admitted, admit, denied } from "./admission.ts";
-import { InsideAddress, UpstreamFault } from "./connecting.ts";
+import { ConnectionLost, InsideAddress, UpstreamFault } from "./connecting.ts";
 import { codingsOf, decodersFor } from "./content-decoding.ts";
 import { inject } from "./credentials.ts";
-import { Denied, denialAnswer } from "./denial.ts";
+import { Denied, denialAnswer, denialForGit } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { type HeaderList, endToEnd, filterHeaders, headerObject, headerValue } from "./header-list.ts";
 import { afford } from "./afford.ts";
 import { ModelRequest } from "./model-request.ts";
 import { carryAnswer } from "./incoming-body.ts";
-import { InjectionFound, headAtFirstByte, injectionWatch, watchBoth } from "./incoming-watch.ts";
+import { HeadAtFirstByte, InjectionFound, injectionWatch, watchBoth } from "./incoming-watch.ts";
 import { BrokenBody, LeakFound, OutgoingBody } from "./outgoing-body.ts";
-import { type ClientRequest, type ClientResponse, type Place, isUnreadable, readRequest } from "./request-facts.ts";
+import {
+  type ClientRequest,
+  type ClientResponse,
+  type Place,
+  hasBody,
+  isUnreadable,
+  readRequest,
+} from "./request-facts.ts";
 import type { UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
 import { usageMeter } from "./usage-meter.ts";
+
+type First = { readonly bytes: Buffer; readonly isWhole: boolean };
+const NOTHING: readonly Finding[] = [];
+
+/** Git, and libraries that speak its protocol. */
+const GIT_CLIENT = /^(?:go-|J)?git\//i;
 
 /** What comes before a body is sent, for a client that waits for a word first. */
 type AskForBody = () => void;
@@ -54,7 +67,8 @@ function refuse(error: unknown, request: ClientRequest, response: ClientResponse
     destroy(response);
     return;
   }
-  const { status, headers, body } = denialAnswer(error.denial, error.provider);
+  const isGit = GIT_CLIENT.test(headerValue(request.rawHeaders, "user-agent") ?? "");
+  const { status, headers, body } = isGit ? denialForGit(error.denial) : denialAnswer(error.denial, error.provider);
   // What is left of the request is not read on: the connection is over with the answer.
   const isUnread = !request.complete && !(request as { readableEnded: boolean }).readableEnded;
   writeHead(
@@ -98,9 +112,10 @@ class Exchange {
     const { record } = this.#admitted;
     const body = this.#hasBody() ? this.#body() : undefined;
     try {
-      await this.#afford();
+      if (this.#context.budget.isUsedUp) await this.#afford();
       const first = body ? await body.first() : undefined;
-      await this.#hold(body, first);
+      const findings = this.#findings(body, first);
+      if (findings.length > 0) await this.#hold(findings, first);
       // Nothing comes between the look and the count.
       while (this.#context.budget.isUsedUp) await this.#afford();
       this.#model.begin();
@@ -123,11 +138,16 @@ class Exchange {
     while (this.#context.budget.isUsedUp) await afford(this.#context, this.#admitted.record, this.#response);
   }
 
+  /** What was found in its head and in a body that is held. Throws when the body goes on, and has something in it. */
+  #findings(body: OutgoingBody | undefined, first: First | undefined): readonly Finding[] {
+    const { held } = this.#admitted;
+    const found = body?.found(first?.isWhole === true) ?? NOTHING;
+    return held.length === 0 ? found : [...held, ...found];
+  }
+
   /** SECURITY: a request in which something was found goes out when the operator lets exactly this one pass, and not before (G-104) */
-  async #hold(body: OutgoingBody | undefined, first: { bytes: Buffer; isWhole: boolean } | undefined): Promise<void> {
-    const { request, record, held, headers, target } = this.#admitted;
-    const findings = [...held, ...(body?.found(first?.isWhole === true) ?? [])];
-    if (findings.length === 0) return;
+  async #hold(findings: readonly Finding[], first: First | undefined): Promise<void> {
+    const { request, record, headers, target } = this.#admitted;
     if (first?.isWhole === false)
       throw denied(
         record,
@@ -185,9 +205,7 @@ class Exchange {
   #hasBody(): boolean {
     const { headers, isHttp2 } = this.#admitted.request;
     if (isHttp2) return !("stream" in this.#request && this.#request.stream.endAfterHeaders);
-    return (
-      headerValue(headers, "transfer-encoding") !== undefined || Number(headerValue(headers, "content-length") ?? 0) > 0
-    );
+    return hasBody(headers);
   }
 
   #body(): OutgoingBody {
@@ -216,11 +234,8 @@ class Exchange {
     });
   }
 
-  /** A body that is at hand whole is sent again when a connection that was kept turns out to be closed. */
-  async #send(
-    body: OutgoingBody | undefined,
-    first: { bytes: Buffer; isWhole: boolean } | undefined,
-  ): Promise<UpstreamAnswer> {
+  /** A body that is at hand whole is sent again when a connection that was kept turns out to be closed: not when an upstream takes long, or does not want it, since it may have done it already. */
+  async #send(body: OutgoingBody | undefined, first: First | undefined): Promise<UpstreamAnswer> {
     const call = await this.#call(body, first);
     try {
       if (body && first && !first.isWhole) return await this.#stream(call, body, first.bytes);
@@ -228,7 +243,7 @@ class Exchange {
       return await call.answer;
     } catch (error) {
       call.destroy();
-      if (!(error instanceof UpstreamFault) || !call.isReused || (first && !first.isWhole)) throw error;
+      if (!(error instanceof ConnectionLost) || !call.isReused || (first && !first.isWhole)) throw error;
     }
     const again = await this.#call(body, first);
     again.end(first?.bytes);
@@ -247,24 +262,24 @@ class Exchange {
     return await Promise.race([call.answer, sent.then(() => call.answer)]);
   }
 
-  async #call(
-    body: OutgoingBody | undefined,
-    first: { bytes: Buffer; isWhole: boolean } | undefined,
-  ): Promise<UpstreamCall> {
+  async #call(body: OutgoingBody | undefined, first: First | undefined): Promise<UpstreamCall> {
     const { request, inForce, policy, record } = this.#admitted;
     const { route } = inForce;
     const { scheme, host, port } = request.place;
     const isPlain = codingsOf(request.headers).length === 0 || !inForce.outbound;
-    const framed = filterHeaders(this.#admitted.headers, (name) => {
+    const readsAnswer = isLookedAt(inForce);
+    const headers = filterHeaders(this.#admitted.headers, (name) => {
       if (name === "expect") return false;
+      if (name === "accept-encoding") return !readsAnswer;
       if (name === "content-length") return isPlain && !first?.isWhole;
       // It goes on unpacked, as it was looked at.
       return !(name === "content-encoding" && !isPlain);
     });
-    if (first?.isWhole === true) framed.push("content-length", String(first.bytes.length));
-    const headers = isLookedAt(inForce) ? readable(framed) : framed;
+    if (first?.isWhole === true) headers.push("content-length", String(first.bytes.length));
+    // SECURITY: what comes back can be looked at for credentials (G-40)
+    if (readsAnswer) headers.push("accept-encoding", "identity");
     const target = inject(headers, this.#admitted.target, route.credentials);
-    record.credentials = route.credentials.map(({ name }) => name);
+    record.credentials = inForce.credentials;
     if (headerValue(headers, "host") === undefined)
       headers.unshift("host", request.isHttp2 ? (headerValue(request.headers, ":authority") ?? host) : host);
     const origin = this.#context.upstreams.origin({ scheme, host, port, route }, policy.order.way_out);
@@ -273,7 +288,7 @@ class Exchange {
       request.isHttp2,
     );
     // A client that goes away takes its request along.
-    this.#response.once("close", () => {
+    this.#response.on("close", () => {
       if (!this.#response.writableEnded) call.destroy();
     });
     if (this.#response.destroyed) call.destroy();
@@ -297,7 +312,7 @@ class Exchange {
     const masked = (list: HeaderList) => (isMasked ? echo.texts(list) : [...list]);
     const headers = masked(kept);
     const message = isMasked ? echo.text(answer.statusMessage) : answer.statusMessage;
-    const sink = headAtFirstByte(this.#response, () => writeHead(this.#response, answer.status, message, headers));
+    const sink = new HeadAtFirstByte(this.#response, () => writeHead(this.#response, answer.status, message, headers));
     // Nothing of a long answer waits for its first words.
     const onSilence = inForce.blocksInjections ? null : () => flushHead(sink, this.#response);
     const mask = isMasked ? echo.stream() : null;

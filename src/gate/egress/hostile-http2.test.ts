@@ -4,6 +4,21 @@ import type { AddressInfo } from "node:net";
 import { type TLSSocket, connect, createServer } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { TestProxy, Upstream, listening, routeFor } from "../../../test/helpers/egress-proxy.ts";
+import {
+  CONTINUATION,
+  DATA,
+  END_HEADERS,
+  END_STREAM,
+  GOAWAY,
+  HEADERS,
+  PING,
+  PUSH_PROMISE,
+  SETTINGS,
+  frame,
+  header,
+  number,
+  reset,
+} from "../../../test/helpers/http2-frames.ts";
 import { Authority, newAuthority } from "../tls/authority.ts";
 import { UpstreamFault } from "./connecting.ts";
 import { PATIENCE } from "./patience.ts";
@@ -13,25 +28,11 @@ const HOST = "hostile.example.test";
 const OTHER = "other.example.test";
 const HEAD_MS = 500;
 const PREFACE = 24;
-const [DATA, HEADERS, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, CONTINUATION] = [0, 1, 3, 4, 5, 6, 7, 9];
-const END_STREAM = 1;
-const END_HEADERS = 4;
 /** `:status: 200` and `:status: 103`, as HPACK has them. */
 const OK = Buffer.from([0x88]);
 const EARLY = Buffer.concat([Buffer.from([0x08, 3]), Buffer.from("103")]);
 
-const number = (value: number): Buffer => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
-};
-const frame = (type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer =>
-  Buffer.concat([number((payload.length << 8) | type), Buffer.from([flags]), number(stream), payload]);
-/** A header that no table knows, nor will. */
-const header = (name: string, value: string): Buffer =>
-  Buffer.concat([Buffer.from([0x00, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)]);
 const goaway = (last: number, code: number): Buffer => frame(GOAWAY, 0, 0, Buffer.concat([number(last), number(code)]));
-const reset = (stream: number, code: number): Buffer => frame(RST_STREAM, 0, stream, number(code));
 const SETTING_WINDOW = (size: number) => Buffer.concat([Buffer.from([0, 4]), number(size)]);
 
 /** What the upstream does when the head of a request has come on a stream. */

@@ -13,7 +13,7 @@ const PACKED = "packed.example.test";
 const TALKS = "talks.example.test";
 const PLAIN = "plain.example.test";
 const TOKEN = `tok-${randomBytes(20).toString("hex")}`;
-const HEAD_MS = 400;
+const HEAD_MS = 2_000;
 
 /** What the upstream does with a connection, once a request has come. */
 let answer: (socket: Socket) => void = (socket) => socket.end();

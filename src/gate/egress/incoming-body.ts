@@ -9,7 +9,7 @@ const EMPTY: Buffer = Buffer.alloc(0);
 /** What an answer is written to. */
 export interface AnswerSink {
   write(chunk: Uint8Array): boolean;
-  once(event: "drain" | "close", act: () => void): unknown;
+  on(event: "drain" | "close", act: () => void): unknown;
   off(event: "drain" | "close", act: () => void): unknown;
   readonly destroyed: boolean;
 }
@@ -44,7 +44,7 @@ class AnswerCarrier {
   readonly #options: IncomingBodyOptions;
   readonly #done: (carried: CarriedAnswer) => void;
   readonly #fail: (error: Error) => void;
-  readonly #onDrain = () => void this.#source.resume();
+  readonly #onDrain = () => this.#goOn();
   readonly #onGone = () => this.#leave();
   #parts: Buffer[] = [];
   #bytes = 0;
@@ -79,12 +79,12 @@ class AnswerCarrier {
       this.#parts.push(chunk);
       this.#soon ??= setImmediate(() => this.#pass());
     });
-    this.#source.once("end", () => this.#end());
-    this.#source.once("error", (error) => this.#break(error));
-    this.#body.once("close", () => {
+    this.#source.on("end", () => this.#end());
+    this.#source.on("error", (error) => this.#break(error));
+    this.#body.on("close", () => {
       if (!this.#body.readableEnded) this.#break(new Error("the upstream broke off"));
     });
-    this.#sink.once("close", this.#onGone);
+    this.#sink.on("close", this.#onGone);
     if (this.#sink.destroyed) this.#leave();
   }
 
@@ -115,7 +115,12 @@ class AnswerCarrier {
     if (chunk.length === 0 || this.#isOver || !this.#isFine(chunk)) return;
     if (this.#sink.write(chunk)) return;
     this.#source.pause();
-    this.#sink.once("drain", this.#onDrain);
+    this.#sink.on("drain", this.#onDrain);
+  }
+
+  #goOn(): void {
+    this.#sink.off("drain", this.#onDrain);
+    this.#source.resume();
   }
 
   /** SECURITY: what a watch does not let pass ends the answer there (G-53) */

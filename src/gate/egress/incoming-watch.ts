@@ -38,22 +38,35 @@ export function watchBoth(one: Watch, other: Watch): Watch {
 }
 
 /** The same sink, whose head is written with the first bytes: an answer that is refused at once can still be another one. */
-export function headAtFirstByte(sink: AnswerSink, writeHead: () => void): AnswerSink & { begin(): void } {
-  let isBegun = false;
-  const begin = () => {
-    if (!isBegun) writeHead();
-    isBegun = true;
-  };
-  return {
-    begin,
-    write(chunk) {
-      begin();
-      return sink.write(chunk);
-    },
-    once: (event, act) => sink.once(event, act),
-    off: (event, act) => sink.off(event, act),
-    get destroyed() {
-      return sink.destroyed;
-    },
-  };
+export class HeadAtFirstByte implements AnswerSink {
+  readonly #sink: AnswerSink;
+  readonly #writeHead: () => void;
+  #isBegun = false;
+
+  constructor(sink: AnswerSink, writeHead: () => void) {
+    this.#sink = sink;
+    this.#writeHead = writeHead;
+  }
+
+  begin(): void {
+    if (!this.#isBegun) this.#writeHead();
+    this.#isBegun = true;
+  }
+
+  write(chunk: Uint8Array): boolean {
+    this.begin();
+    return this.#sink.write(chunk);
+  }
+
+  on(event: "drain" | "close", act: () => void): unknown {
+    return this.#sink.on(event, act);
+  }
+
+  off(event: "drain" | "close", act: () => void): unknown {
+    return this.#sink.off(event, act);
+  }
+
+  get destroyed(): boolean {
+    return this.#sink.destroyed;
+  }
 }

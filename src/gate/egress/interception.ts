@@ -63,7 +63,7 @@ export class Interception {
     const secure = new TLSSocket(stream, {
       isServer: true,
       secureContext: authority.context(place.host),
-      ALPNProtocols: (this.#context.gitDoor(place.host) === undefined ? PROTOCOLS : PLAIN_PROTOCOL) as never, // as they are in a handshake: the types know the form that a server takes
+      ALPNProtocols: (this.#context.gitDoors(place.host) === undefined ? PROTOCOLS : PLAIN_PROTOCOL) as never, // as they are in a handshake: the types know the form that a server takes
       // SECURITY: a handshake for another name than the one that was connected to ends there (G-38)
       SNICallback: (name, done) => {
         if (canonicalHost(name) === place.host) done(null, authority.context(place.host));

@@ -18,6 +18,8 @@ afterAll(async () => {
 const head = (lines: string[], start = "POST / HTTP/1.1"): string =>
   [start, `Host: ${HOST}`, ...lines, "", ""].join("\r\n");
 
+const SOCKET = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: eA=="];
+
 describe("G-37 a request that can be read in two ways", () => {
   it.each([
     ["two lengths", `${head(["Content-Length: 5", "Content-Length: 6"])}hello!`],
@@ -44,6 +46,12 @@ describe("G-37 a request that can be read in two ways", () => {
     ["a whole URL of another host", head([], "GET https://other.example.test/ HTTP/1.1")],
     ["another version", head([], "GET / HTTP/3.0")],
     ["an upgrade to something else", head(["Connection: Upgrade", "Upgrade: h2c"], "GET / HTTP/1.1")],
+    ["chunks in HTTP/1.0", `${head(["Transfer-Encoding: chunked"], "POST / HTTP/1.0")}0\r\n\r\n`],
+    ["a length with a zero before it", `${head(["Content-Length: 05"])}hello`],
+    ["HTTP/2 in letters", head([], "GET / HTTP/2.0")],
+    ["a star for another method than OPTIONS", head([], "GET * HTTP/1.1")],
+    ["a WebSocket with a body", `${head([...SOCKET, "Content-Length: 5"], "GET / HTTP/1.1")}hello`],
+    ["a WebSocket with chunks", `${head([...SOCKET, "Transfer-Encoding: chunked"], "GET / HTTP/1.1")}0\r\n\r\n`],
     ["a head without end", `GET / HTTP/1.1\r\nHost: ${HOST}\r\nX-A: ${"a".repeat(200_000)}\r\n\r\n`],
   ])("is refused: %s", async (_what, bytes) => {
     upstream.seen.length = 0;
@@ -61,5 +69,30 @@ describe("G-37 a request that can be read in two ways", () => {
       ["/", "hello"],
       ["/second", ""],
     ]);
+  });
+});
+
+describe("G-38 a CONNECT", () => {
+  const connect = (lines: string[], body = ""): string =>
+    [`CONNECT ${HOST}:443 HTTP/1.1`, ...lines, "", body].join("\r\n");
+
+  it.each([
+    ["names another host", connect(["Host: other.example.test"])],
+    ["names another port", connect([`Host: ${HOST}:80`])],
+    ["names two hosts", connect([`Host: ${HOST}:443`, "Host: other.example.test"])],
+    ["has a body", connect([`Host: ${HOST}:443`, "Content-Length: 5"], "hello")],
+    ["has chunks", connect([`Host: ${HOST}:443`, "Transfer-Encoding: chunked"], "0\r\n\r\n")],
+  ])("is refused when it %s", async (_what, bytes) => {
+    expect(await proxy.raw(bytes)).toMatch(/^HTTP\/1\.1 403 .*EGRESS_DENIED/s);
+  });
+
+  it.each([
+    ["the host and the port", connect([`Host: ${HOST}:443`])],
+    ["the host alone", connect([`Host: ${HOST.toUpperCase()}`])],
+    ["the proxy, as Node.js has it unless told", connect(["Host: 127.0.0.1:9099"])],
+    ["no host, as old clients do", connect([]).replace("1.1", "1.0")],
+    ["a length of nothing", connect([`Host: ${HOST}:443`, "Content-Length: 0"])],
+  ])("is taken with %s", async (_what, bytes) => {
+    expect(await proxy.raw(bytes)).toMatch(/^HTTP\/1\.1 200 /);
   });
 });

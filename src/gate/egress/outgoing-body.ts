@@ -109,11 +109,9 @@ export class OutgoingBody {
         this.#bytes += part.length;
         parts.push(part);
       });
-      this.#source.once("end", () =>
-        done(parts.length === 1 ? (parts[0] ?? EMPTY) : Buffer.concat(parts, this.#bytes)),
-      );
-      this.#source.once("error", () => fail(new BrokenBody("the request ended before its body")));
-      this.#source.once("close", () => {
+      this.#source.on("end", () => done(parts.length === 1 ? (parts[0] ?? EMPTY) : Buffer.concat(parts, this.#bytes)));
+      this.#source.on("error", () => fail(new BrokenBody("the request ended before its body")));
+      this.#source.on("close", () => {
         if (this.#bytes < length) fail(new BrokenBody("the request ended before its body"));
       });
     });

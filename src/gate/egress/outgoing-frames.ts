@@ -4,13 +4,11 @@ import { isViolation } from "../../policy/dlp/finding.ts";
 import type { ModelTalk } from "../../policy/egress/model-talk.ts";
 import type { Admitted } from "./admission.ts";
 import { Denied } from "./denial.ts";
-import { FrameReader, frame } from "./web-socket-frames.ts";
+import { FrameReader, POLICY_VIOLATION, PROTOCOL_ERROR, frame } from "./web-socket-frames.ts";
 
 /** So much of a message is looked at before a part of it goes on. */
 const PART = 64 * 1024;
 const CLOSE = 8;
-const POLICY_VIOLATION = 1008;
-const PROTOCOL_ERROR = 1002;
 
 /** Where they go, and what else is to be known. */
 interface OutgoingWay {
@@ -97,18 +95,22 @@ export class OutgoingFrames {
     if (this.#isControl) return;
     if ((opcode === 0) !== (this.#message !== undefined)) throw new Error("a message in a message");
     this.#isFinal = isFinal;
-    if (opcode !== 0) this.#message = { scan: this.#newScan(), opcode, isBegun: false, parts: [], size: 0 };
+    if (opcode !== 0) this.#message = { scan: this.#newMessageScan(), opcode, isBegun: false, parts: [], size: 0 };
   }
 
-  #newScan(): BodyScan | null {
+  #newScan(place: "message" | "control", mode: "find" | "redact"): BodyScan | null {
     const { inForce, policy, request } = this.#admitted;
     const { outbound } = inForce;
     if (!outbound) return null;
     return outbound.body({
-      mode: this.#redacts ? "redact" : "find",
-      place: "message",
+      mode,
+      place,
       memory: policy.memory(request.place.host, outbound),
     });
+  }
+
+  #newMessageScan(): BodyScan | null {
+    return this.#newScan("message", this.#redacts ? "redact" : "find");
   }
 
   get #redacts(): boolean {
@@ -124,7 +126,11 @@ export class OutgoingFrames {
     this.#control.push(bytes);
     if (!isLast) return;
     const payload = Buffer.concat(this.#control.splice(0));
-    const findings = this.#admitted.inForce.outbound?.bytes("message", payload) ?? [];
+    // SECURITY: many pings may carry together what none of them has (G-50)
+    const scan = this.#newScan("control", "find");
+    scan?.push(payload);
+    scan?.end();
+    const findings = scan?.findings ?? [];
     this.#admitted.record.found(findings);
     if (findings.some(isViolation)) throw new Leak();
     this.#upstream.write(frame(this.#opcode, payload, { isMasked: true }));

@@ -4,7 +4,9 @@ import { InsideAddress, UpstreamFault } from "./connecting.ts";
 import { dial } from "./dial.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { ExchangeRecord } from "./exchange-record.ts";
-import { denied } from "./admission.ts";
+import { isViolation } from "../../policy/dlp/finding.ts";
+import { denied, shownHost } from "./admission.ts";
+import { LeakFound } from "./outgoing-body.ts";
 import type { Place } from "./request-facts.ts";
 
 /** A tunnel to a host whose route says so: what is in it is between the two ends. */
@@ -15,10 +17,20 @@ export async function passThrough(
   { route }: RouteInForce,
 ): Promise<void> {
   const { host, port } = place;
-  const record = new ExchangeRecord(context.events, { method: "CONNECT", host, port, path: "" });
+  const policy = context.policy();
+  const record = new ExchangeRecord(context.events, {
+    method: "CONNECT",
+    host: shownHost(policy, host),
+    port,
+    path: "",
+  });
   record.rule = route.host;
   try {
-    const socket = await dial({ ...place, route }, context.policy().order.way_out);
+    // SECURITY: a name below a star is the sandbox's choice, and leaves with the question for its address (G-41)
+    const findings = policy.everywhere.head({ host, path: "", query: "", headers: [] });
+    record.found(findings);
+    if (findings.some(isViolation)) throw new LeakFound();
+    const socket = await dial({ ...place, route }, policy.order.way_out);
     socket.on("data", (chunk: Buffer) => (record.bytesReceived += chunk.length)).pause();
     stream.on("data", (chunk: Buffer) => (record.bytesSent += chunk.length)).pause();
     stream.pipe(socket).pipe(stream);
@@ -33,9 +45,11 @@ export async function passThrough(
     record.passed(200);
     stream.destroy();
   } catch (error) {
-    const isInside = error instanceof InsideAddress;
-    if (!isInside && !(error instanceof UpstreamFault)) context.log.error("a tunnel failed", { reason: String(error) });
-    denied(record, isInside ? "EGRESS_DENIED" : "UPSTREAM_FAILED", String(error));
+    const code =
+      error instanceof LeakFound ? "DLP_BLOCKED" : error instanceof InsideAddress ? "EGRESS_DENIED" : "UPSTREAM_FAILED";
+    if (code === "UPSTREAM_FAILED" && !(error instanceof UpstreamFault))
+      context.log.error("a tunnel failed", { reason: String(error) });
+    denied(record, code, String(error));
     stream.destroy();
   }
 }

@@ -19,6 +19,8 @@ export interface RouteInForce extends CompiledRoute<GateRoute> {
   /** What it puts in, to be taken out of what comes back. */
   readonly echo: EchoMask;
   readonly missing: readonly GateCredential[];
+  /** Names of all of them. */
+  readonly credentials: readonly string[];
 }
 
 /** An order for an egress door, made ready to decide requests. */
@@ -29,6 +31,8 @@ export class PolicyInForce {
   #made: { readonly detector: Detector; readonly everywhere: Scan } | undefined;
   readonly #ready = new Map<GateRoute, RouteInForce>();
   readonly #memories = new Map<string, ScanMemory>();
+  /** The newest of them: nearly every request goes where the one before it went. */
+  #newest: { readonly host: string; readonly memory: ScanMemory } | undefined;
 
   /** `once`: whether one request may go there that no route lists. */
   constructor(order: EgressOrder, once: (host: string, port: number) => boolean = () => false) {
@@ -63,11 +67,13 @@ export class PolicyInForce {
   }
 
   memory(host: string, scan: Scan): ScanMemory {
+    if (this.#newest?.host === host) return this.#newest.memory;
     const memory = this.#memories.get(host) ?? scan.memory();
     this.#memories.delete(host);
     this.#memories.set(host, memory);
     const [oldest] = this.#memories.keys();
     if (this.#memories.size > MAX_MEMORIES && oldest !== undefined) this.#memories.delete(oldest);
+    this.#newest = { host, memory };
     return memory;
   }
 
@@ -91,6 +97,7 @@ export class PolicyInForce {
       blocksInjections: dlp.inbound_detectors.includes("injection_block"),
       echo: new EchoMask(tokens),
       missing: credentials.filter(({ token }) => token === null),
+      credentials: credentials.map(({ name }) => name),
     };
   }
 

@@ -10,7 +10,7 @@ import { ExchangeRecord } from "./exchange-record.ts";
 import { serveExchange } from "./exchange.ts";
 import { Interception, refuseBytes } from "./interception.ts";
 import { passThrough } from "./passthrough.ts";
-import { readAuthority } from "./request-facts.ts";
+import { connectProblem, readAuthority } from "./request-facts.ts";
 import { serveUpgrade } from "./web-socket.ts";
 
 const MAX_HEAD = 64 * 1024;
@@ -62,9 +62,10 @@ export class ProxyDoor {
   #connect(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", () => socket.destroy());
     const to = readAuthority(request.url ?? "");
+    const problem = to && connectProblem(to, request.rawHeaders);
     const inForce = to && this.#context.policy().find(to.host, to.port);
-    if (!to || !inForce) {
-      this.#refuse(socket, to ?? { host: (request.url ?? "").slice(0, 255), port: 0 }, to !== undefined);
+    if (!to || !inForce || problem !== undefined) {
+      this.#refuse(socket, to ?? { host: (request.url ?? "").slice(0, 255), port: 0 }, to !== undefined, problem);
       return;
     }
     socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
@@ -72,16 +73,18 @@ export class ProxyDoor {
     this.#tunnel(socket, () => to.host, to.port);
   }
 
-  #refuse(socket: Duplex, to: { host: string; port: number }, isHost: boolean): void {
+  #refuse(socket: Duplex, to: { host: string; port: number }, isHost: boolean, problem: string | undefined): void {
     const { port } = to;
     const host = shownHost(this.#context.policy(), to.host);
     const record = new ExchangeRecord(this.#context.events, { method: "CONNECT", host, port, path: "" });
     const isListed = isHost && this.#context.policy().names(to.host);
     const message = !isHost
       ? "The gate connects to names of hosts only, with a port"
-      : isListed
-        ? `Port ${port} of ${host} is not listed`
-        : `The host ${host} is not listed`;
+      : !isListed
+        ? `The host ${host} is not listed`
+        : problem === undefined
+          ? `Port ${port} of ${host} is not listed`
+          : `The gate does not take this request: ${problem}`;
     const { denial } = denied(record, "EGRESS_DENIED", message);
     const { headers, body } = denialAnswer(denial);
     const lines = headers.map((text, at) => text + (at % 2 === 0 ? ": " : "\r\n")).join("");
@@ -120,7 +123,7 @@ export class ProxyDoor {
     const inForce = this.#context.policy().find(place.host, place.port);
     if (!inForce) this.#drop(stream, place.host, place.port);
     // SECURITY: what goes to the host of a repository is looked into, so that no push passes unread (G-92)
-    else if (inForce.route.tls === "intercept" || this.#context.gitDoor(place.host) !== undefined) {
+    else if (inForce.route.tls === "intercept" || this.#context.gitDoors(place.host) !== undefined) {
       if (place.scheme === "http") this.#interception.servePlain(stream, place);
       else this.#interception.serveSecure(stream, place);
     } else if (place.scheme === "https") void passThrough(this.#context, stream, place, inForce);

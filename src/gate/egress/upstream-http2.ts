@@ -1,12 +1,13 @@
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import { UpstreamFault, reasonOf } from "./connecting.ts";
+import { ConnectionLost, UpstreamFault, reasonOf } from "./connecting.ts";
 import { type HeaderList, filterHeaders, headerObject } from "./header-list.ts";
 import type { Patience } from "./patience.ts";
 import { type OutgoingRequest, type UpstreamAnswer, type UpstreamCall, writeTogether } from "./upstream-call.ts";
 
-/** The number by which a stream is given up. */
+/** Numbers by which a stream is given up, and by which a server says that it has not looked at it. */
 const CANCEL = 8;
+const REFUSED_STREAM = 7;
 const SILENCE_MS = 15 * 60_000;
 const IDLE_MS = 60_000;
 /** Of the head of an answer, as many pairs. */
@@ -18,6 +19,7 @@ export class Http2Connection {
   readonly #host: string;
   readonly #patience: Patience;
   #streams = 0;
+  #isUsed = false;
 
   constructor(host: string, patience: Patience, socket: TLSSocket, onClose: () => void) {
     this.#host = host;
@@ -40,7 +42,8 @@ export class Http2Connection {
   }
 
   call({ method, target, headers, hasBody }: OutgoingRequest): UpstreamCall {
-    const isFirst = this.#streams === 0;
+    const isReused = this.#isUsed;
+    this.#isUsed = true;
     const pseudo = {
       ":method": method,
       ":path": target,
@@ -64,7 +67,7 @@ export class Http2Connection {
       drained: () => drained(stream),
       end: (chunk) => void stream.end(chunk),
       destroy: () => stream.close(CANCEL),
-      isReused: !isFirst,
+      isReused,
     };
   }
 
@@ -97,13 +100,18 @@ export class Http2Connection {
       });
       // SECURITY: after a fault of the protocol nothing more is read, and nobody is told: the next request has another connection (G-51)
       stream.once("error", (error) => {
-        fail(new UpstreamFault(`${this.#host} failed: ${reasonOf(error)}`));
+        fail(this.#fault(stream, `failed: ${reasonOf(error)}`));
         this.close();
       });
-      stream.once("close", () => fail(new UpstreamFault(`${this.#host} closed the request without an answer`)));
+      stream.once("close", () => fail(this.#fault(stream, "closed the request without an answer")));
     });
     answer.catch(() => undefined); // told to whoever waits
     return answer;
+  }
+
+  #fault(stream: ClientHttp2Stream, what: string): UpstreamFault {
+    const isLost = !this.isOpen || stream.rstCode === REFUSED_STREAM;
+    return new (isLost ? ConnectionLost : UpstreamFault)(`${this.#host} ${what}`);
   }
 }
 

@@ -16,3 +16,36 @@ it("keeps a connection to an upstream for the next request, and no longer than b
   expect([await asked("/4"), await asked("/5"), await asked("/6")]).toEqual([200, 200, 200]);
   expect(made).toBe(3);
 });
+
+it("asks again where a kept connection turns out to be closed, and not where an upstream only takes long", async () => {
+  await using upstream = await new Upstream().listen([HOST]);
+  await using proxy = await new TestProxy({ routes: [upstream.route(HOST)] }, { headMs: 300 }).listen();
+  const session = await proxy.http2(HOST);
+  const over2 = (path: string) =>
+    new Promise<number>((done) => {
+      const stream = session.request({ ":path": path, ":method": "POST" });
+      stream.once("response", (headers) => done(headers[":status"] ?? 0)).resume();
+      stream.end("a body");
+    });
+  const over1 = async (path: string) => (await proxy.ask(`https://${HOST}${path}`, { body: "a body" })).status;
+  const usual = upstream.handler;
+  for (const ask of [over1, over2]) {
+    expect(await ask("/first")).toBe(200);
+    upstream.seen.length = 0;
+    // The first time it goes away without a word.
+    upstream.handler = () => {
+      upstream.handler = usual;
+      for (const socket of upstream.sockets) socket.destroy();
+    };
+    expect([ask.name, await ask("/again"), upstream.seen.map(({ url }) => url)]).toEqual([
+      ask.name,
+      200,
+      ["/again", "/again"],
+    ]);
+    upstream.seen.length = 0;
+    upstream.handler = () => undefined;
+    expect([await ask("/slow"), upstream.seen.map(({ url }) => url)]).toEqual([502, ["/slow"]]);
+    upstream.handler = usual;
+  }
+  session.destroy();
+});

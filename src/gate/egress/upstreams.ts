@@ -18,12 +18,21 @@ export class Upstreams {
   readonly #trust = new Trust();
   readonly #patience: Patience;
   readonly #origins = new Map<string, Origin>();
+  /** The one that was used last: nearly every request goes where the one before it went. */
+  #last: { readonly to: Destination; readonly wayOut: EgressOrder["way_out"]; readonly origin: Origin } | undefined;
 
   constructor(patience: Patience) {
     this.#patience = patience;
   }
 
   origin(to: Destination, wayOut: EgressOrder["way_out"]): Origin {
+    if (this.#last && isSame(this.#last.to, to) && this.#last.wayOut === wayOut) return this.#last.origin;
+    const origin = this.#known(to, wayOut);
+    this.#last = { to, wayOut, origin };
+    return origin;
+  }
+
+  #known(to: Destination, wayOut: EgressOrder["way_out"]): Origin {
     const { route } = to;
     const key = [to.scheme, to.host, to.port, route.connect, route.ca, wayOut.proxy, wayOut.ca].join(" ");
     const origin = this.#origins.get(key) ?? new Origin(to, wayOut, this.#trust, this.#patience);
@@ -37,6 +46,10 @@ export class Upstreams {
     return origin;
   }
 }
+
+/** Of one order: a route of another one is another object. */
+const isSame = (one: Destination, other: Destination): boolean =>
+  one.route === other.route && one.host === other.host && one.port === other.port && one.scheme === other.scheme;
 
 /** One upstream. */
 export class Origin {

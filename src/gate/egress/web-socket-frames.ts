@@ -1,3 +1,7 @@
+/** Codes of a close. */
+export const POLICY_VIOLATION = 1008;
+export const PROTOCOL_ERROR = 1002;
+
 /** The head of a frame of a WebSocket. */
 export interface FrameHead {
   readonly isFinal: boolean;

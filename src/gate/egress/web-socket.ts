@@ -12,16 +12,16 @@ import type { EgressContext } from "./egress-context.ts";
 import { isLookedAt, readable } from "./exchange.ts";
 import { type HeaderList, endToEnd, filterHeaders, headerPairs, headerValue } from "./header-list.ts";
 import { carryAnswer } from "./incoming-body.ts";
-import { InjectionFound, headAtFirstByte, injectionWatch } from "./incoming-watch.ts";
+import { HeadAtFirstByte, InjectionFound, injectionWatch } from "./incoming-watch.ts";
+import { IncomingFrames } from "./incoming-frames.ts";
 import { OutgoingFrames } from "./outgoing-frames.ts";
-import { type Place, readRequest } from "./request-facts.ts";
+import { type Place, hasBody, readRequest } from "./request-facts.ts";
 import type { UpstreamAnswer } from "./upstream-call.ts";
 import { answerReader, talkOf } from "./talk-meter.ts";
 import { frame } from "./web-socket-frames.ts";
 
 const TEXT = 1;
 const CLOSE = 8;
-const STALL_MS = 25;
 
 /** Serves a request to become a WebSocket. Never rejects. */
 export async function serveUpgrade(
@@ -42,6 +42,9 @@ export async function serveUpgrade(
         "EGRESS_DENIED",
         "The gate lets no other protocol than WebSocket take over a connection",
       );
+    // SECURITY: its body would be frames for one side and a body for the other (G-37)
+    if (hasBody(request.rawHeaders))
+      throw denied(admitted.record, "EGRESS_DENIED", "The gate takes no body with a request for a WebSocket");
     // What comes over it comes for as long as it likes: nobody could look at all of it before it goes.
     if (admitted.held.length > 0)
       throw denied(admitted.record, "DLP_BLOCKED", "The request has something in it that must not leave");
@@ -80,7 +83,7 @@ async function open(context: EgressContext, admitted: Admitted, socket: Duplex, 
   const plain = filterHeaders(admitted.headers, (name) => name !== "sec-websocket-extensions");
   const headers = isLookedAt(inForce) ? readable(plain) : plain;
   const target = inject(headers, admitted.target, route.credentials);
-  record.credentials = route.credentials.map(({ name }) => name);
+  record.credentials = inForce.credentials;
   const { scheme, host, port } = request.place;
   const origin = context.upstreams.origin({ scheme, host, port, route }, policy.order.way_out);
   const {
@@ -121,7 +124,7 @@ async function carryRefusal(
     (name) => name !== "content-length" && (decoders.length === 0 || name !== "content-encoding"),
   );
   const message = echo.text(answer.statusMessage);
-  const sink = headAtFirstByte(socket, () =>
+  const sink = new HeadAtFirstByte(socket, () =>
     socket.write(headBytes(answer.status, message, [...kept, "connection", "close"])),
   );
   const mask = echo.isEmpty ? null : echo.stream();
@@ -136,7 +139,7 @@ async function carryRefusal(
     last = rest;
   } catch (error) {
     if (!(error instanceof InjectionFound)) throw error;
-    denied(record, "DLP_BLOCKED", `The answer has words in it that are meant for a model (${error.message})`);
+    injectionDenied(record, error);
     socket.destroy();
     return;
   }
@@ -167,14 +170,14 @@ function relay(
     talk,
     afford: (): Promise<void> | undefined => (context.budget.isUsedUp ? afford(context, record, client) : undefined),
     onReady: () => goOn(),
-    onEnd: (code, told) => {
-      const body = Buffer.from([code >> 8, code & 255]);
-      upstream.end(frame(CLOSE, body, { isMasked: true }));
-      client.end(Buffer.concat([...(told ? [frame(TEXT, errorMessage(told))] : []), frame(CLOSE, body)]));
-    },
+    onEnd: (code, told) => end(code, told),
   });
-  const mask = inForce.echo.isEmpty ? null : inForce.echo.stream();
-  let stall: NodeJS.Timeout | undefined;
+  const end = (code: number, told: Denied | undefined): void => {
+    const body = Buffer.from([code >> 8, code & 255]);
+    upstream.end(frame(CLOSE, body, { isMasked: true }));
+    client.end(Buffer.concat([...(told ? [frame(TEXT, errorMessage(told))] : []), frame(CLOSE, body)]));
+  };
+  const incoming = isLookedAt(inForce) ? readIncoming(admitted, client, end) : undefined;
   let closing: NodeJS.Timeout | undefined;
   const carry = (from: Duplex, to: Duplex, take: (chunk: Buffer) => boolean, isHeld = () => false): (() => void) => {
     const resume = () => {
@@ -192,9 +195,6 @@ function relay(
     from.once("close", () => to.destroy());
     return resume;
   };
-  const release = (): void => {
-    if (mask && client.writable) client.write(mask.flush());
-  };
   const toUpstream = (chunk: Buffer): boolean => {
     record.bytesSent += chunk.length;
     return outgoing.take(chunk);
@@ -202,23 +202,35 @@ function relay(
   const toClient = (chunk: Buffer): boolean => {
     record.bytesReceived += chunk.length;
     answers?.(chunk);
-    if (!mask) return client.write(chunk);
-    clearTimeout(stall);
-    const safe = mask.push(chunk);
-    if (safe.length < chunk.length) stall = setTimeout(release, STALL_MS);
-    return safe.length === 0 || client.write(safe);
+    return incoming ? incoming.take(chunk) : client.write(chunk);
   };
   if (fromClient.length > 0 && !toUpstream(fromClient)) client.pause();
   if (fromUpstream.length > 0 && !toClient(fromUpstream)) upstream.pause();
   const goOn = carry(client, upstream, toUpstream, () => outgoing.isHeld);
   carry(upstream, client, toClient);
   upstream.once("close", () => {
-    clearTimeout(stall);
     clearTimeout(closing);
     talk?.close();
     record.passed(101);
   });
 }
+
+/** What the upstream says, where something is looked for in it. */
+function readIncoming(
+  { record, inForce }: Admitted,
+  client: Duplex,
+  end: (code: number, told: Denied | undefined) => void,
+): IncomingFrames {
+  return new IncomingFrames({
+    echo: inForce.echo,
+    watch: injectionWatch(inForce, record),
+    write: (bytes) => client.write(bytes),
+    onEnd: (code, injection) => end(code, injection && injectionDenied(record, injection)),
+  });
+}
+
+const injectionDenied = (record: Admitted["record"], found: InjectionFound): Denied =>
+  denied(record, "DLP_BLOCKED", `The answer has words in it that are meant for a model (${found.message})`);
 
 /** What the sandbox is told in a message, as answers over HTTP tell it and OpenAI's servers do. */
 function errorMessage({ denial, provider }: Denied): Buffer {

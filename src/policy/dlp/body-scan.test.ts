@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createDetector } from "./create-detector.ts";
+import type { BodyScan } from "./detector.ts";
 import { WHOLE_BYTES } from "./limits.ts";
 
 const SECRET = ["kJ8s", "Qp2v", "Zx7L", "m4Rt", "Yw9B", "n3Dc"].join("");
@@ -222,6 +223,56 @@ describe("a value that is cut over requests", () => {
   });
 });
 
+describe("G-174 a value that is cut over bodies that come slowly, or are large,", () => {
+  const size = Math.ceil(SECRET.length / 4);
+  const pieces = [0, 1, 2, 3].map((at) => SECRET.slice(at * size, (at + 1) * size));
+  type Send = (body: BodyScan, piece: string) => readonly Uint8Array[];
+  const ways: Readonly<Record<string, Send>> = {
+    "with a pause behind it": (body, piece) => [...body.push(Buffer.from(piece)), ...body.flush(), ...body.end()],
+    "with a pause in it": (body, piece) => [
+      ...body.push(Buffer.from(piece.slice(0, 2))),
+      ...body.flush(),
+      ...body.push(Buffer.from(piece.slice(2))),
+      ...body.flush(),
+      ...body.end(),
+    ],
+  };
+
+  for (const [way, send] of Object.entries(ways))
+    it.each(["find", "redact"] as const)(`${way} is found, in mode %s`, (mode) => {
+      const memory = scan.memory();
+      const found = pieces.map((piece) => {
+        const body = scan.body({ mode, memory });
+        send(body, piece);
+        return body.findings.map(({ rule, view }) => ({ rule, view }));
+      });
+      expect(found[0]).toEqual([]);
+      expect(found.flat()).toContainEqual({ rule: "known-secret", view: "joined" });
+    });
+
+  it.each([0, 1, 511, 512, 513, 40_000, 70_000])(
+    "is found when %i bytes are around it, at the end of one and the start of the next",
+    (more) => {
+      const memory = scan.memory();
+      const around = Buffer.alloc(Math.max(more, 33_000), "x y ");
+      const [first, second] = [scan.body({ mode: "find", memory }), scan.body({ mode: "find", memory })];
+      first.push(Buffer.concat([around, Buffer.from(` ${SECRET.slice(0, 11)}`)]));
+      first.end();
+      expect(first.findings).toEqual([]);
+      const rest = Buffer.concat([Buffer.from(`${SECRET.slice(11)} `), Buffer.alloc(more, "x y ")]);
+      const gone = [...second.push(rest), ...second.flush()];
+      expect(second.findings).toMatchObject([{ rule: "known-secret", view: "joined" }]);
+      expect(gone.length).toBeGreaterThan(0);
+      second.end();
+      // What is the same each time is no value that was cut up.
+      const third = scan.body({ mode: "find", memory });
+      third.push(around);
+      third.end();
+      expect(third.findings).toEqual([]);
+    },
+  );
+});
+
 describe("a head", () => {
   const head = { host: "api.example.com", path: "/", query: "", headers: [] };
 
@@ -229,6 +280,11 @@ describe("a head", () => {
     ["host", { ...head, host: `${SECRET.slice(0, 12)}.${SECRET.slice(12)}.example.com` }, "host"],
     ["path", { ...head, path: `/a/${SECRET.slice(0, 12)}/${SECRET.slice(12)}` }, "path"],
     ["query", { ...head, query: `q=${encodeURIComponent(base64(SECRET))}` }, "query"],
+    [
+      "several cookies",
+      { ...head, headers: [["Cookie", `a=${SECRET.slice(0, 12)}; b=${SECRET.slice(12)}`]] as const },
+      "header:cookie",
+    ],
     ["several parameters", { ...head, query: `a=${SECRET.slice(0, 12)}&b=${SECRET.slice(12)}` }, "query"],
     ["a header", { ...head, headers: [["X-Note", `v ${SECRET}`]] as const }, "header:x-note"],
     [

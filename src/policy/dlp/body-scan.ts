@@ -7,7 +7,7 @@ import { restOfKey } from "./key-rest.ts";
 import { mask, maskRest } from "./mask.ts";
 import { endOf, isEncodedMatch, type Match } from "./match.ts";
 import { scanPacked } from "./packed-text.ts";
-import type { MemoryOf } from "./scan-memory.ts";
+import { TAIL_BYTES, type MemoryOf } from "./scan-memory.ts";
 import { isBetter, keyOf, type ScanPolicy } from "./scan-policy.ts";
 import { WHOLE_BYTES, WINDOW_BYTES } from "./limits.ts";
 
@@ -37,6 +37,8 @@ export class BufferedBodyScan implements BodyScan {
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #found: Map<string, Finding> | undefined;
+  /** Its beginning is known, as far as it may go on with what was sent before. */
+  #hasLookedBack = false;
   /** Of matches that lie in the buffer: bytes that go on after the match belong to it. */
   #isWhole = true;
   /** Of a key that goes on with the bytes that come next: where, as an offset in the body. */
@@ -67,6 +69,7 @@ export class BufferedBodyScan implements BodyScan {
     if (unscanned < limit) return NONE;
     this.#isWhole = false;
     this.#take();
+    this.#lookBack();
     this.#scanTo(this.#buffer.length - REACH);
     return this.#release(this.#scanned - REACH);
   }
@@ -74,6 +77,7 @@ export class BufferedBodyScan implements BodyScan {
   flush(): readonly Uint8Array[] {
     this.#isWhole = false;
     this.#take();
+    this.#lookBack();
     this.#scanTo(this.#buffer.length);
     const bytes = this.#release(this.#buffer.length);
     // What ends here may go on: the last bytes are scanned again with what follows.
@@ -87,8 +91,23 @@ export class BufferedBodyScan implements BodyScan {
     if (this.#isWhole) {
       this.#scanJoined();
       this.#scanPacked();
+    } else {
+      this.#lookBack();
+      this.#memory?.remember(this.#place, this.#base === 0 ? this.#buffer : this.#buffer.subarray(-TAIL_BYTES));
     }
     return this.#release(this.#buffer.length);
+  }
+
+  get #place(): string {
+    return this.#options.place ?? "body";
+  }
+
+  /** SECURITY: a body that comes slowly, or is large, is put behind the requests before it as a small one is, before any of it is gone (G-174) */
+  #lookBack(): void {
+    if (this.#hasLookedBack || !this.#memory) return;
+    const start = this.#buffer.subarray(0, TAIL_BYTES);
+    for (const finding of this.#memory.look(this.#place, start)) this.#keep(keyOf(finding), finding);
+    this.#hasLookedBack = start.length >= TAIL_BYTES;
   }
 
   #take(): void {
@@ -101,7 +120,9 @@ export class BufferedBodyScan implements BodyScan {
     this.#released -= drop;
     this.#waiting = [];
     this.#waitingBytes = 0;
-    if (this.#rest) this.#maskRest(this.#rest.from - this.#base, this.#rest.isEncoded);
+    const rest = this.#rest;
+    this.#rest = undefined;
+    if (rest) this.#maskRest(rest.from - this.#base, rest.isEncoded);
   }
 
   /** What is kept, and what waits. */
@@ -133,7 +154,7 @@ export class BufferedBodyScan implements BodyScan {
   }
 
   #add(match: Match): void {
-    const finding = this.#policy.toFinding(match, this.#options.place ?? "body", this.#base);
+    const finding = this.#policy.toFinding(match, this.#place, this.#base);
     const key = keyOf(finding);
     if (isBetter(finding, this.#found?.get(key))) this.#keep(key, finding);
     if (this.#options.mode !== "redact" || !isViolation(finding)) return;
@@ -150,7 +171,8 @@ export class BufferedBodyScan implements BodyScan {
   #maskRest(from: number, isEncoded: boolean): void {
     const { end, isOpen } = restOfKey(this.#buffer, from, isEncoded);
     maskRest(this.#buffer, from, end);
-    this.#rest = isOpen ? { from: this.#base + end, isEncoded } : undefined;
+    // The same key may be seen twice: the second time all of it is overwritten already, and it goes on all the same.
+    if (isOpen) this.#rest = { from: this.#base + end, isEncoded };
   }
 
   /** A small body once more, as the values in it one after the other, and after those of the requests before. */
@@ -162,11 +184,11 @@ export class BufferedBodyScan implements BodyScan {
         const joined = { ...match, view: [...layer.view, ...match.view], pieces };
         if (pieces.length > 1 && this.#policy.wants(joined, this.#buffer)) this.#add(joined);
       });
-      for (const finding of this.#memory?.bytes(`${this.#options.place ?? "body"}:joined`, layer.bytes) ?? []) {
+      for (const finding of this.#memory?.bytes(`${this.#place}:joined`, layer.bytes) ?? []) {
         this.#keep(keyOf(finding), finding);
       }
     }
-    for (const finding of this.#memory?.bytes(this.#options.place ?? "body", this.#buffer) ?? []) {
+    for (const finding of this.#memory?.bytes(this.#place, this.#buffer) ?? []) {
       this.#keep(keyOf(finding), finding);
     }
   }

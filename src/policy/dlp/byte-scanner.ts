@@ -70,8 +70,11 @@ export class ByteScanner {
   }
 }
 
+const NOTHING_BEFORE = new Uint8Array(GRAM_LENGTH - 1);
+
 /** The last characters of compact text before a place. */
 function compactBefore(bytes: Uint8Array, from: number): Uint8Array {
+  if (from === 0) return NOTHING_BEFORE;
   const last = new Uint8Array(GRAM_LENGTH - 1);
   for (let at = from, index = last.length - 1; index >= 0; index--) {
     at = nextCounting(bytes, at - 1, -1);
@@ -159,10 +162,11 @@ class LayerWork implements KernelVisitor {
     const known = groups.get(encoding) ?? new Set<number>();
     groups.set(encoding, known);
     if (known.has(first)) return;
-    const { layer, groups: begun } = decodeAround(this.#layer, encoding, at, before);
+    const { layer, groups: begun, hasBlank } = decodeAround(this.#layer, encoding, at, before);
     for (const group of begun) known.add(group);
     known.add(first);
     this.decoded.push(layer);
+    if (hasBlank) this.decoded.push(decodeAround(this.#layer, encoding, at, before, true).layer);
   }
 
   #known(needle: KnownNeedle, gramAt: number, end: number): void {

@@ -22,7 +22,7 @@ import { strengthOf } from "./known-pieces.ts";
 import { exactNeedles } from "./raw-needles.ts";
 import { RuleSet } from "./rule-set.ts";
 import { TOKEN_RULES } from "./rules/token-rules.ts";
-import { TailMemory, type MemoryOf } from "./scan-memory.ts";
+import { type Extended, TailMemory, type MemoryOf } from "./scan-memory.ts";
 import { ScanPolicy } from "./scan-policy.ts";
 import { scanFile } from "./text-scan.ts";
 import { redactWhole, scanWhole } from "./whole-scan.ts";
@@ -124,7 +124,7 @@ class ScopedScan implements Scan {
     }
     const remembered = this.#with(memory);
     for (const [place, value] of memoryParts(head))
-      findings.push(...(remembered?.bytes(place, Buffer.from(value)) ?? []));
+      if (value !== "") findings.push(...(remembered?.bytes(place, Buffer.from(value)) ?? []));
     return findings;
   }
 
@@ -160,17 +160,19 @@ class ScopedScan implements Scan {
   /** Findings that only show in what was sent before and now together. */
   #with(memory: ScanMemory | undefined): MemoryOf | undefined {
     if (!(memory instanceof TailMemory)) return undefined;
+    const overBorder = (place: string, extended: Extended | undefined): Finding[] => {
+      if (extended === undefined) return [];
+      const over = this.bytes(place, extended.text).filter(
+        ({ offset, length }) => offset < extended.border && offset + length > extended.border,
+      );
+      // Otherwise its rest would be found again with whatever comes next.
+      if (over.length > 0) memory.forget(place);
+      return over.map((finding) => ({ ...finding, offset: 0, view: "joined" }));
+    };
     return {
-      bytes: (place, bytes) => {
-        const extended = memory.extend(place, bytes);
-        if (extended === undefined) return [];
-        const over = this.bytes(place, extended.text).filter(
-          ({ offset, length }) => offset < extended.border && offset + length > extended.border,
-        );
-        // Otherwise its rest would be found again with whatever comes next.
-        if (over.length > 0) memory.forget(place);
-        return over.map((finding) => ({ ...finding, offset: 0, view: "joined" }));
-      },
+      bytes: (place, bytes) => overBorder(place, memory.extend(place, bytes)),
+      look: (place, bytes) => overBorder(place, memory.look(place, bytes)),
+      remember: (place, bytes) => memory.remember(place, bytes),
     };
   }
 }

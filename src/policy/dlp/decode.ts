@@ -59,12 +59,21 @@ export function isEncoded(bytes: Uint8Array, at: number, { encoding, before, inn
 /**
  * What stands around `at` in some encoding, decoded. `before` bytes of a group are before `at`. Line breaks in between are passed over, as real decoders do; anything
  * else ends it. Answers also where groups begin, so that nobody decodes the same again.
+ *
+ * `fromBlank`: what comes before a blank is left out. In `the token bnBtXz…` it is another word, though its letters are those of an encoding, and a token wants a border before it.
  */
-export function decodeAround(parent: Layer, encoding: DecodedView, at: number, before: number): Decoded {
+export function decodeAround(
+  parent: Layer,
+  encoding: DecodedView,
+  at: number,
+  before: number,
+  fromBlank = false,
+): Decoded {
   if (encoding === "reversed") return reverseAround(parent, at);
   const { table, bits, group } = ALPHABETS[encoding];
   const lead = leadOf(encoding, before);
-  const places = [...placesBefore(parent.bytes, table, at, lead, group), ...placesAfter(parent.bytes, table, at)];
+  const earlier = placesBefore(parent.bytes, table, at, lead, group, fromBlank);
+  const places = [...earlier, ...placesAfter(parent.bytes, table, at)];
   const size = Math.floor((places.length * bits) / 8);
   const bytes = new Uint8Array(size);
   const starts = new Int32Array(size);
@@ -86,19 +95,30 @@ export function decodeAround(parent: Layer, encoding: DecodedView, at: number, b
     ends[length++] = place + 1;
   }
   const layer = new Layer(bytes, [...parent.view, encoding], { parent, starts, ends });
-  return { layer, groups };
+  const hasBlank = earlier.length > lead && parent.bytes.subarray(Math.max(0, earlier[0] ?? at), at).some(isBlank);
+  return { layer, groups, hasBlank };
 }
 
 export interface Decoded {
   readonly layer: Layer;
   readonly groups: readonly number[];
+  /** A blank stands in it before `at`. */
+  readonly hasBlank: boolean;
 }
 
 /** Whole groups before `at`, the nearest of which has its last `lead` characters there. */
-function placesBefore(bytes: Uint8Array, table: Int8Array, at: number, lead: number, group: number): number[] {
+function placesBefore(
+  bytes: Uint8Array,
+  table: Int8Array,
+  at: number,
+  lead: number,
+  group: number,
+  fromBlank: boolean,
+): number[] {
   const places: number[] = [];
   let place = at;
   while (places.length < BACK + lead) {
+    if (fromBlank && places.length >= lead && isBlank(bytes[place - 1])) break;
     place = skipBreaks(bytes, place - 1, -1);
     if (place < 0 || (table[bytes[place] ?? 0] ?? -1) < 0) break;
     places.push(place);
@@ -131,6 +151,8 @@ function skipBreaks(bytes: Uint8Array, from: number, step: 1 | -1): number {
   return -1;
 }
 
+const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
+
 const isBreakLetter = (byte: number | undefined): boolean => byte === 0x6e || byte === 0x72;
 
 function reverseAround(parent: Layer, at: number): Decoded {
@@ -146,5 +168,5 @@ function reverseAround(parent: Layer, at: number): Decoded {
     ends[index] = to - index;
     groups.push(to - 1 - index);
   }
-  return { layer: new Layer(bytes, [...parent.view, "reversed"], { parent, starts, ends }), groups };
+  return { layer: new Layer(bytes, [...parent.view, "reversed"], { parent, starts, ends }), groups, hasBlank: false };
 }

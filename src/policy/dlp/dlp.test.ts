@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createDetector } from "./create-detector.ts";
 import type { KnownValue } from "./detector.ts";
+import { TOKEN_RULES } from "./rules/token-rules.ts";
 
 const SECRET = ["kJ8s", "Qp2v", "Zx7L", "m4Rt", "Yw9B", "n3Dc"].join("");
 const known: KnownValue[] = [{ detector: "known_secrets", name: "API_TOKEN", value: SECRET }];
@@ -99,7 +100,8 @@ describe("a known value", () => {
           .filter((value) => new Set(value).size >= 8 && /\d/.test(value) && /[a-z]/.test(value)),
         fc.constantFrom(...inner),
         fc.constantFrom(...Object.keys(VIEWS)),
-        fc.string({ maxLength: 5 }),
+        // A percent sign and two digits of the value would be one character.
+        fc.string({ maxLength: 5 }).filter((before) => !before.includes("%")),
         fc.nat(70_000),
         fc.nat(200),
         (value, first, second, before, at, cut) => {
@@ -146,6 +148,8 @@ describe("a known value that is nearly only separators", () => {
   });
 });
 
+/** What they are known by is in the middle of them, or is in every text, so that it is not looked for in base64. */
+const NO_KEYWORD_OF_THEIR_OWN: readonly string[] = ["mailchimp-key", "resend-key", "square-access-token"];
 const TOKEN = `ghp_${SECRET}${SECRET.slice(0, 12)}`;
 
 describe("a token", () => {
@@ -164,8 +168,23 @@ describe("a token", () => {
     ["percent", "base64"],
     ["base64", "reversed"],
     ["unicode", "percent"],
+    ["hex", "hex"],
+    ["hex in capitals", "hex in capitals"],
   ])("is found as %s of %s", (outer, inner) => {
     const text = VIEWS[outer]?.(VIEWS[inner]?.(TOKEN) ?? "") ?? "";
     expect(scan.text("body", `{"a":"${text}"}`).map(({ rule }) => rule)).toContain("github-pat");
+  });
+
+  it("is found behind an ordinary word, whatever it wants before it", () => {
+    const bordered = TOKEN_RULES.filter(
+      ({ severity, pattern, isCommon }) =>
+        severity === "high" && isCommon !== true && pattern.source.startsWith("(?<!"),
+    );
+    const missed = bordered.filter(
+      ({ id, hit }) =>
+        !scan.text("body", `{"text":"the token ${base64(hit())} and more"}`).some(({ rule }) => rule === id),
+    );
+    expect(bordered.length).toBeGreaterThan(20);
+    expect(missed.map(({ id }) => id)).toEqual(NO_KEYWORD_OF_THEIR_OWN);
   });
 });

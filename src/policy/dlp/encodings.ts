@@ -125,9 +125,7 @@ export function wordForms(bytes: Uint8Array, isNested: boolean): Form[] {
     .filter(({ view }) => view[0] !== "base32")
     .flatMap((inner) =>
       exactForms(inner.bytes)
-        .filter(
-          (outer) => (outer.view[0] !== "base32" && outer.view[0] !== inner.view[0]) || outer.view[0] === "base64",
-        )
+        .filter((outer) => outer.view[0] !== "base32" && !cancels(outer, inner))
         .map((outer) => inside(outer, inner)),
     );
   return [...once, ...twice];

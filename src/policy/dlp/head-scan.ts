@@ -52,7 +52,13 @@ export function joinedHostTexts(host: string): (readonly [string, string])[] {
 export function joinedHeadTexts({ path, query, headers }: RequestHead): (readonly [string, string])[] {
   const values = query === "" ? [] : (formValues(Buffer.from(query, "latin1")) ?? []);
   const own = headers.filter(([name]) => !ORDINARY.has(name.toLowerCase()));
+  const cookies = own
+    .filter(([name]) => name.toLowerCase() === "cookie")
+    .flatMap(([, value]) =>
+      (formValues(Buffer.from(value, "latin1")) ?? []).map(({ start, end }) => value.slice(start, end)),
+    );
   return [
+    ["header:cookie", cookies.length > 1 ? cookies.join("") : ""],
     ["path", path.lastIndexOf("/") > 0 ? path.replaceAll("/", "") : ""],
     ["query", values.map(({ start, end }) => query.slice(start, end)).join("")],
     ["header", own.length > 1 ? own.map(([, value]) => value).join("") : ""],

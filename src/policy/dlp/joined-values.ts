@@ -1,6 +1,7 @@
 import { Layer, type Origin } from "./layer.ts";
 import { WHOLE_BYTES } from "./limits.ts";
 
+const VIEW: readonly string[] = ["joined"];
 /** More values than this are no value that was cut up. */
 const MAX_VALUES = 4096;
 /** For small bodies, one after the other: what is read into it is of no use to anybody afterwards. */
@@ -21,7 +22,7 @@ export function joinedValues(body: Layer): Layer | undefined {
     room.set(bytes.subarray(start, end), length);
     length += end - start;
   }
-  return new Layer(room.subarray(0, length), ["joined"], originOf(body, values, length));
+  return new Layer(room.subarray(0, length), VIEW, new OriginOfValues(body, values, length));
 }
 
 /** From the first byte to behind the last. */
@@ -31,20 +32,28 @@ interface Value {
 }
 
 /** Where each byte comes from is worked out when something is found. */
-function originOf(parent: Layer, values: readonly Value[], length: number): Origin {
-  let known: Int32Array | undefined;
-  const make = (): Int32Array => {
-    const places = new Int32Array(length);
+class OriginOfValues implements Origin {
+  readonly parent: Layer;
+  readonly #values: readonly Value[];
+  readonly #length: number;
+  #starts: Int32Array | undefined;
+
+  constructor(parent: Layer, values: readonly Value[], length: number) {
+    this.parent = parent;
+    this.#values = values;
+    this.#length = length;
+  }
+
+  get starts(): Int32Array {
+    return (this.#starts ??= this.#made());
+  }
+
+  #made(): Int32Array {
+    const places = new Int32Array(this.#length);
     let at = 0;
-    for (const { start, end } of values) for (let place = start; place < end; place++) places[at++] = place;
+    for (const { start, end } of this.#values) for (let place = start; place < end; place++) places[at++] = place;
     return places;
-  };
-  return {
-    parent,
-    get starts() {
-      return (known ??= make());
-    },
-  };
+  }
 }
 
 /** All strings that are no names. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ModelUsageReader, isModelCall } from "./model-usage.ts";
+import { ModelUsageReader, isModelCall, isModelTalk } from "./model-usage.ts";
 
 const sse = (...events: object[]) =>
   `${events.map((event) => `event: x\ndata: ${JSON.stringify(event)}\n`).join("\n")}\ndata: [DONE]\n\n`;
@@ -68,10 +68,22 @@ describe("tokens of a model's answer", () => {
     expect(ModelUsageReader.for("text/html")).toBeUndefined();
   });
 
+  it("G-173 come from calls to models in every spelling that a server may take for the same", () => {
+    for (const path of [
+      "/v1/messages/",
+      "/v1/Messages",
+      "/v1/messages;v=1",
+      "/v1/chat/completions/;x",
+      "/v1/RESPONSES/",
+    ])
+      expect([path, isModelCall("POST", path), isModelTalk(path)]).toEqual([path, true, true]);
+  });
+
   it("come from calls to models only", () => {
     expect(isModelCall("POST", "/v1/messages")).toBe(true);
     expect(isModelCall("POST", "/openai/deployments/x/chat/completions")).toBe(true);
     expect(isModelCall("POST", "/v1/responses")).toBe(true);
+    expect(isModelCall("POST", "/v1beta/models/gemini-pro:streamGenerateContent")).toBe(true);
     expect(isModelCall("GET", "/v1/responses")).toBe(false);
     expect(isModelCall("POST", "/v1/messages/count_tokens")).toBe(false);
   });

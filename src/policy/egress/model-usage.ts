@@ -1,15 +1,24 @@
 import type { ModelUsage } from "../../model/model-usage.ts";
 import { JsonUsageScan } from "./json-usage-scan.ts";
 
-/** Calls that models answer: Anthropic's messages, OpenAI's chat completions and responses, and those who speak like them. */
-const MODEL_PATH = /\/(?:messages|completions|responses)$/;
+/** How many servers take a path too: with a slash or parameters at its end, in letters of any size. */
+const OTHER_END = String.raw`\/?(?:;[^/]*)?$`;
+/**
+ * Calls that models answer: Anthropic's messages, OpenAI's chat completions and responses, those who speak like them, and Gemini's.
+ *
+ * SECURITY: another spelling that the server takes for the same path is a call to a model too, and counts (G-173)
+ */
+const MODEL_PATH = new RegExp(
+  String.raw`(?:\/(?:messages|complete|completions|responses)|:(?:stream)?generateContent)${OTHER_END}`,
+  "i",
+);
 const NEWLINE = 0x0a;
 const DATA = Buffer.from("data:");
 /** More than that is no count of tokens. */
 const MOST = 1_000_000_000;
 
 /** The same over a WebSocket, and OpenAI's talks. */
-const MODEL_TALK_PATH = /\/(?:messages|completions|responses|realtime)$/;
+const MODEL_TALK_PATH = new RegExp(String.raw`\/(?:messages|completions|responses|realtime)${OTHER_END}`, "i");
 
 export const isModelCall = (method: string, path: string): boolean => method === "POST" && MODEL_PATH.test(path);
 export const isModelTalk = (path: string): boolean => MODEL_TALK_PATH.test(path);

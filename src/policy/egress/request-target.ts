@@ -15,6 +15,8 @@ export interface AmbiguousTarget {
 }
 
 const MAX_TARGET = 32_768;
+/** Nothing in such a path can be read in two ways, but for a doubled slash. */
+const PLAIN_PATH = /^[A-Za-z0-9_/-]*$/;
 
 /**
  * Reads `/path?query`. What two servers may read as two different paths is refused, with the reason.
@@ -29,6 +31,8 @@ export function readTarget(sent: string): RequestTarget | AmbiguousTarget {
   if (sent.includes("#")) return { ambiguous: "it has a fragment" };
   const at = sent.indexOf("?");
   const path = at < 0 ? sent : sent.slice(0, at);
+  if (PLAIN_PATH.test(path) && !path.includes("//"))
+    return { sent, path, query: at < 0 ? "" : sent.slice(at), hasEncodedSlash: false };
   const reason = whyAmbiguous(path);
   if (reason !== undefined) return { ambiguous: reason };
   return {
@@ -48,9 +52,11 @@ function whyAmbiguous(path: string): string | undefined {
   if (/%2e/i.test(path)) return "it has an encoded dot";
   if (/%(?:[01][0-9a-f]|7f)/i.test(path)) return "it has an encoded control character";
   if (/%(?![0-9a-f]{2})/i.test(path)) return "it has a percent sign that encodes nothing";
-  if (/%25(?:2e|2f|5c|00)/i.test(path)) return "it is encoded twice";
-  // Also `/v1/..%2fadmin`, and `/v1/..;/admin` as some servers read it.
-  if (/(?:^|[/;]|%2f|%3b)\.{1,2}(?:$|[/;]|%2f|%3b)/i.test(path)) return "it has a dot segment";
+  if (/%(?:25)+(?:2e|2f|5c|00|0a|0d)/i.test(path)) return "it is encoded twice";
+  // `%c0%af` is a slash for whoever reads UTF-8 without care.
+  if (/%(?:c[01]%[89ab]|e0%[89]|f0%8)/i.test(path)) return "it has a character that is longer than it may be";
+  // Also `/v1/..%2fadmin`, `/v1/..;/admin` as some servers read it, and `/v1/..%20/admin` as others do.
+  if (/(?:^|[/;]|%2f|%3b)(?:%20)*\.(?:%20)*\.?(?:%20)*(?:$|[/;]|%2f|%3b)/i.test(path)) return "it has a dot segment";
   return undefined;
 }
 

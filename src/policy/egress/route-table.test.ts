@@ -97,18 +97,37 @@ describe("targets of requests", () => {
     "/%zz",
     "/%252e%252e/admin",
     "/v1/..%252fadmin",
+    "/v1/%25252e%25252e/admin",
+    "/v1/%250d%250aX",
+    "/v1/%c0%ae%c0%ae/admin",
+    "/v1/..%c0%afadmin",
+    "/v1/%e0%80%ae/admin",
+    "/v1/..%20/admin",
+    "/v1/.%20./admin",
+    "/v1/%20.%20",
     "admin",
     "",
   ])("G-37 are refused when two servers may read two paths: %j", (sent) => {
     expect(isAmbiguous(readTarget(sent))).toBe(true);
   });
 
-  it.each(["/", "/a/b?x=../..&y=//", "/a.b/..c/d..", "/@scope%2fname", "/a%20b", "/...", "/v1/a:b;c=d", "/a?b?c"])(
-    "are taken when there is one way to read them: %j",
-    (sent) => {
-      expect(readTarget(sent)).toMatchObject({ sent });
-    },
-  );
+  it.each([
+    "/",
+    "/a/b?x=../..&y=//",
+    "/a.b/..c/d..",
+    "/@scope%2fname",
+    "/a%20b",
+    "/...",
+    "/v1/a:b;c=d",
+    "/a?b?c",
+    "/100%25",
+    "/%c3%a4%e2%82%ac",
+    "/caf%e9",
+    "/a%20.b",
+    "/v1%20.",
+  ])("are taken when there is one way to read them: %j", (sent) => {
+    expect(readTarget(sent)).toMatchObject({ sent });
+  });
 
   it("G-37 that are taken are for the URL standard what they are for the rules", () => {
     const character = fc.constantFrom(..."/.%2e5cfabA0;\\~-_ ".split(""));
@@ -165,6 +184,19 @@ describe("routes", () => {
     expect(passes("GET", "/admin")).toBe(false);
     expect(passes("GET", "/admin", { "x-kind": "abc" })).toBe(true);
     expect(passes("GET", "/admin", { "x-kind": "bac" })).toBe(false);
+  });
+
+  it("G-148 take no header by which a server answers for another path or method than the one they were asked about", () => {
+    for (const name of [
+      "x-original-url",
+      "x-rewrite-url",
+      "x-http-method-override",
+      "x-http-method",
+      "x-method-override",
+    ])
+      expect(passes("GET", "/v1/x", { [name]: "/admin" }), name).toBe(false);
+    const open = table.find("open.example", 8443);
+    expect(open?.refusal(facts("GET", "/x", { "x-http-method-override": "PATCH" }))).toBeUndefined();
   });
 
   it("G-37 with rules for paths take no encoded slash", () => {

@@ -51,11 +51,23 @@ export class RouteTable<Rules extends RouteRules> {
 
 type Test = (request: RequestFacts) => boolean;
 
+/** Headers by which frameworks take another path, or another method, than the one that was sent. */
+const OTHER_PATH = ["x-original-url", "x-rewrite-url"];
+const OTHER_METHOD = ["x-http-method-override", "x-http-method", "x-method-override"];
+
 function compileMatches(matches: readonly RouteMatch[] | null | undefined): (request: RequestFacts) => Refusal {
   if (!matches) return () => undefined;
   const entries = matches.map(compileMatch);
   const readsPaths = matches.some(({ paths }) => paths !== undefined);
+  const changing = [
+    ...(readsPaths ? OTHER_PATH : []),
+    ...(matches.some(({ methods }) => methods !== undefined) ? OTHER_METHOD : []),
+  ];
   return (request) => {
+    // SECURITY: some servers answer for what such a header says, and not for what was asked by method and path (G-148)
+    const other = changing.find((name) => request.header(name) !== undefined);
+    if (other !== undefined)
+      return `its header ${other} asks for something else than its method and path, for which the route has rules`;
     // SECURITY: one server sees a slash in it and another does not, so no rule about paths can be sure of it (G-37)
     if (readsPaths && request.target.hasEncodedSlash)
       return "its path has an encoded slash, and the route has rules for paths";
