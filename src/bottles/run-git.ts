@@ -111,7 +111,7 @@ function overHttp({ name, repo }: PlannedUpstream, variables: Readonly<Record<st
   const ca =
     repo.ca === undefined
       ? null
-      : readCertificates(atHome(repo.ca), (why) =>
+      : readCertificates(repo.ca, (why) =>
           invalid(name, `its \`ca\` cannot be used: ${why}`, "Name a PEM file that you can read"),
         );
   return {

@@ -65,7 +65,7 @@ export const ERROR_CODES = {
   HOST_DRIFTED: row(1, 409, "Run `cloche host repair HOST` to change the entry"),
   HOST_FAILED: row(1, 502, "Run the host's own command by hand to see all that it says"),
   // runs of agents
-  RUN_NOT_FOUND: row(1, 404, "See `cloche list active` for the runs that work now"),
+  RUN_NOT_FOUND: row(1, 404, "See `cloche list active --all` for the runs that work now and those that were kept"),
   RUN_ACTIVE: row(1, 409, "Sit down at it with `cloche attach IDENTITY`, or end it with `cloche stop IDENTITY`"),
   RUN_NOT_ACTIVE: row(1, 409, "Take it up with `cloche resume IDENTITY`"),
   RUN_STATE_INVALID: row(1, 409, "Look at state/IDENTITY in the cloche home; `cloche cleanup --all` removes it"),

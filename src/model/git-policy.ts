@@ -36,7 +36,10 @@ export type PushRules = z.infer<typeof PushRules>;
 /** A repository behind the git gate. Of one that a bottle extends, only what changes has to be there. */
 export const GitRepo = z.strictObject({
   url: text
-    .refine((url) => upstreamOf(url) !== undefined, "it is no ssh://, git@host:path, https://, http:// or file://")
+    .refine(
+      (url) => upstreamOf(url) !== undefined,
+      "it is no ssh://HOST/PATH, git@HOST:PATH, https://HOST/PATH, http://HOST/PATH or file:///PATH",
+    )
     .optional(),
   host_key: text.optional(),
   key: z.strictObject({ provider: z.enum(["static"]), path: text }).optional(),
@@ -82,7 +85,8 @@ const PORTS: Readonly<Record<string, number>> = { "ssh:": 22, "https:": 443, "ht
 export function upstreamOf(url: string): GitUpstream | undefined {
   const short = /^[A-Za-z0-9._-]+@([A-Za-z0-9.-]+):(?!\/\/)\S+$/.exec(url);
   if (short?.[1] !== undefined) return { host: short[1].toLowerCase(), port: 22 };
-  if (!URL.canParse(url)) return undefined;
+  // A parser of URLs takes the next name for a host that is left out.
+  if (!/^(?:file:\/\/(?:localhost)?\/|(?:ssh|https?):\/\/[^/])/i.test(url) || !URL.canParse(url)) return undefined;
   const { protocol, hostname, port, pathname } = new URL(url);
   if (protocol === "file:") return pathname.length > 1 ? { host: "file", port: null } : undefined;
   const usual = Object.hasOwn(PORTS, protocol) ? PORTS[protocol] : undefined;

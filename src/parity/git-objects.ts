@@ -60,3 +60,12 @@ export const tagOf = (commit: GitObject, name: string, message: string): GitObje
   type: "tag",
   content: Buffer.from(`object ${idOf(commit)}\ntype commit\ntag ${name}\ntagger ${WHO}\n\n${message}`),
 });
+
+/** A pack with one object of four bytes, and a delta that says that it makes 64 GiB of it. */
+export function deltaBomb(base: GitObject): Buffer {
+  const claims = Buffer.from([base.content.length, 128, 128, 128, 128, 128, 2]);
+  const head = Buffer.from([(7 << 4) | claims.length]);
+  const delta = Buffer.concat([head, Buffer.from(idOf(base), "hex"), deflateSync(claims)]);
+  const all = Buffer.concat([packOf([base], 2).subarray(0, -20), delta]);
+  return Buffer.concat([all, createHash("sha1").update(all).digest()]);
+}

@@ -1,4 +1,4 @@
-import { type GitObject, blobOf, commitOf, idOf, packOf, tagOf, treeOf } from "./git-objects.ts";
+import { type GitObject, blobOf, commitOf, deltaBomb, idOf, packOf, tagOf, treeOf } from "./git-objects.ts";
 
 /** One push as a sandbox sends it, and what it is told. */
 export interface HostilePush {
@@ -91,7 +91,12 @@ function badTrees(ref: string): HostilePush[] {
     "git~1, as NTFS has it": [treeOf(file("git~1", blob))],
     "\u200c in .git, as HFS has it": [treeOf(file(".g\u200cit", blob))],
     "a submodule whose URL is an option": [treeOf(file(".gitmodules", modules)), modules],
-    "a link in the place of .gitmodules": [treeOf(["120000", ".gitmodules", idOf(blob)])],
+    ...Object.fromEntries(
+      [".gitmodules", ".gitattributes", ".gitignore", ".mailmap"].map((name) => [
+        `a link in the place of ${name}`,
+        [treeOf(["120000", name, idOf(blob)])],
+      ]),
+    ),
   };
   return Object.entries(cases).map(([name, objects]) => {
     const commit = commitOf(objects[0] ?? below);
@@ -126,6 +131,11 @@ function bombs(ref: string): HostilePush[] {
     {
       name: "an object that claims 8 TiB",
       body: pushBody(ref, idOf(blob), packOf([{ ...blob, claimed: 2 ** 43 }])),
+      told: /unpack {3}/,
+    },
+    {
+      name: "a delta that claims 64 GiB",
+      body: pushBody(ref, idOf(blobOf("base")), deltaBomb(blobOf("base"))),
       told: /unpack {3}/,
     },
     {

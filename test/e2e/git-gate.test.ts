@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ClocheEvent } from "../../src/model/event.ts";
@@ -48,7 +47,11 @@ describe("the git gate of a run", () => {
   });
   const variables = { GIT_TOKEN: token };
 
-  it("G-83 G-91 carries clones and pushes over ssh, http and files, and has no key or token in the sandbox", async () => {
+  it("G-83 G-91 G-157 carries clones and pushes over ssh, http and files, and has no key or token in the sandbox", async () => {
+    // An upstream that shows the credential which it was given.
+    const hook = `${upstreams}/over-http.git/hooks/post-receive`;
+    writeFileSync(hook, `#!/bin/sh\necho "came in with ${token}"\n`);
+    chmodSync(hook, 0o755);
     const urls = {
       ssh: ssh.url(`${upstreams}/over-ssh.git`),
       http: `${web.url}/over-http.git`,
@@ -58,7 +61,7 @@ describe("the git gate of a run", () => {
       `git clone -q ${urls[kind]} ${kind} && cd ${kind} && echo ${kind} > mine && git add mine && git commit -q -m mine && git push -q origin HEAD:agent/${kind} && git fetch -q && git rev-parse HEAD && cd ..`;
     agents.agent(
       "ways",
-      `${work("ssh")}; ${work("http")}; ${work("file")}; until test -e go; do sleep 0.1; done; ${DUMP}`,
+      `${work("ssh")}; ${work("http")}; ${work("file")}; echo "$GIT_TOKEN"; until test -e go; do sleep 0.1; done; ${DUMP}`,
       {
         bottle: {
           git: {
@@ -83,7 +86,10 @@ describe("the git gate of a run", () => {
     await at.sdk.writeWorkspaceFile(identity, "go", { text: "" });
     const { stdout, stderr, end } = await following;
     expect(end.exit_code, stderr).toBe(0);
-    const [one, two, three, dump = ""] = stdout.split("\n");
+    const [one, two, three, standIn = "", dump = ""] = stdout.split("\n");
+    expect(standIn).toMatch(/^cloche-stand-in-[0-9a-f]{48}$/);
+    expect(stderr).toMatch(/remote: came in with REDACTED/);
+    expect(stderr).not.toContain(token);
     expect(refsOf(`${upstreams}/over-ssh.git`)["refs/heads/agent/ssh"]).toBe(one);
     expect(refsOf(`${upstreams}/over-http.git`)["refs/heads/agent/http"]).toBe(two);
     expect(refsOf(`${upstreams}/over-file.git`)["refs/heads/agent/file"]).toBe(three);
@@ -147,42 +153,52 @@ describe("the git gate of a run", () => {
     expect(rest).toEqual({ "refs/heads/agent/x": tip, "refs/heads/agent/y": tip });
   });
 
-  it("G-83 G-88 G-117 is not led elsewhere by what the sandbox writes into its own configuration and hooks", async () => {
-    const path = makeUpstream(upstreams, "led");
-    const url = `file://${path}`;
-    let asked = 0;
-    const elsewhere = createServer((socket) => {
-      asked++;
-      socket.destroy();
-    });
-    await new Promise<void>((done) => elsewhere.listen(0, "127.0.0.1", done));
-    const there = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
-    const denied = at.path("upstreams/over-file.git");
+  it("carries 5,000 commits and 200 MB over ssh, two agents at once, and says when the upstream has moved on", async () => {
+    const path = makeUpstream(upstreams, "large");
+    const url = ssh.url(path);
+    const repos = { large: overSsh({ url }) };
+    const rival =
+      "git fetch -q && git checkout -q -B both origin/both && echo $NAME > $NAME && git add $NAME && git commit -q -m $NAME";
     agents.agent(
-      "led",
-      `exec 2>&1; git clone -q ${url} w && cd w && echo 1 > f && git add f && git commit -q -m one
-      try() { git "$@"; echo "ended with $?"; }
-      git config remote.origin.pushurl ${there}/led.git; try push origin HEAD:agent/pushurl; git config --unset remote.origin.pushurl
-      git config url.${there}/.pushInsteadOf ${url}; try push origin HEAD:agent/instead; git config --unset url.${there}/.pushInsteadOf
-      git config remote.origin.pushurl file://${denied}; try push origin HEAD:agent/astray; git config --unset remote.origin.pushurl
-      git config http.proxy ${there}; try push origin HEAD:agent/proxied; git config --unset http.proxy
-      printf '#!/bin/sh\ncurl -s -m 5 ${there}/hook; curl -s -m 5 --noproxy "*" ${there}/hook; echo hook ran\n' > .git/hooks/pre-push; chmod +x .git/hooks/pre-push
-      try push origin HEAD:agent/hooked; git rev-parse HEAD`,
-      { bottle: { git: { user: IDENTITY, repos: { led: { url } } } } },
+      "large",
+      `exec 2>&1; set -e; git clone -q ${url} w; cd w; git config core.compression 0; git config pack.compression 0
+      who="Review Agent <agent@example.com> 1700000000 +0000"
+      seq 5000 | awk -v who="$who" -v from=$(git rev-parse HEAD) '{ printf "commit refs/heads/many\\ncommitter %s\\ndata 1\\nx\\n%sM 100644 inline d%d/f%d\\ndata 5\\n%04d\\n\\n", who, NR == 1 ? "from " from "\\n" : "", NR % 50, NR, NR % 10000 }' | git fast-import --quiet
+      git push -q origin many; git push -q origin HEAD:both
+      head -c 4194304 /dev/urandom | od -An -v -tx1 | tr -d ' \\n' > part; for n in $(seq 25); do cat part; done > large.bin; git add large.bin; git commit -q -m large; git push -q origin HEAD:large
+      touch ../pushed; until test -e ../go; do sleep 0.1; done
+      git clone -q ${url} again; git -C again rev-list --count origin/many; test $(git -C again cat-file -s origin/large:large.bin) = 209715200 && echo whole
+      NAME=one; ${rival}; touch ../ready; until test -e ../moved; do sleep 0.1; done; git push origin both || { git pull -q --rebase origin both; git push -q origin both; }; echo done`,
+      { bottle: { git: { user: IDENTITY, repos } } },
     );
-    const { stdout } = await agents.run("led");
-    await new Promise((done) => elsewhere.close(done));
-    expect(asked, stdout).toBe(0);
-    expect(stdout).toContain("hook ran");
-    const ends = [...stdout.matchAll(/^ended with (\d+)$/gm)].map(([, code]) => code === "0");
-    // Over a proxy of its own it reaches nobody; the door is told apart by its URL, so that it goes there straight.
-    expect(ends, stdout).toEqual([false, false, false, true, true]);
-    const { "refs/heads/main": main, ...rest } = refsOf(path);
-    expect(main).toBeDefined();
-    const tip = stdout.trim().split("\n").at(-1);
-    expect(rest).toEqual({ "refs/heads/agent/proxied": tip, "refs/heads/agent/hooked": tip });
-    expect(Object.keys(refsOf(denied))).not.toContain("refs/heads/agent/astray");
-  });
+    agents.agent(
+      "rival",
+      `exec 2>&1; git clone -q ${url} w && cd w && NAME=two; ${rival}; git push -q origin both && echo done`,
+      { bottle: { git: { user: IDENTITY, repos } } },
+    );
+    const { identity } = await at.sdk.startRun("large", agents.options());
+    const following = agents.follow(at.sdk.attachRun(identity));
+    const early = following.then(({ stdout }) => {
+      throw new Error(`it ended too early: ${stdout}`);
+    });
+    early.catch(() => undefined);
+    const isThere = async (name: string) => {
+      const found = eventually(async () => void (await at.sdk.readWorkspaceFile(identity, name)), 250);
+      found.catch(() => undefined);
+      await Promise.race([found, early]);
+    };
+    await isThere("pushed");
+    await at.sdk.writeWorkspaceFile(identity, "go", { text: "" });
+    await isThere("ready");
+    const other = await agents.run("rival");
+    expect(other.stdout).toBe("done\n");
+    await at.sdk.writeWorkspaceFile(identity, "moved", { text: "" });
+    const { stdout, end } = await following;
+    expect(end.exit_code, stdout).toBe(0);
+    expect(stdout).toMatch(/^5001\nwhole$/m);
+    expect(stdout).toMatch(/\[rejected\] +both -> both \(fetch first\)/);
+    expect(hostGit(path, ["log", "--format=%s", "both"]).split("\n").slice(0, 2)).toEqual(["one", "two"]);
+  }, 500_000);
 
   it("G-91 G-117 refuses a host that shows another key, and shows both fingerprints; tells what else is wrong with an upstream, also at its own name", async () => {
     const named = "https://git.example.test/team/named.git";

@@ -44,20 +44,21 @@ export class GitDoorBed implements AsyncDisposable {
   static async start(options: BedOptions = {}): Promise<GitDoorBed> {
     const bed = new GitDoorBed();
     bed.web = await serveWithHttpBackend(bed.folder);
-    const nobody: ReachProgram = () => Promise.reject(new Error("there are no programs"));
-    const log = createLog((line) => bed.logged.push(line));
-    bed.gate = new GitGate(
-      log,
-      options.reach ?? nobody,
-      { tell: (event) => bed.events.push(event), onSigned: () => bed.signed++ },
-      options.held,
-    );
+    bed.newGate(options);
     bed.#listener = createServer((socket) => bed.gate.accept(socket));
     await new Promise<void>((done) => bed.#listener?.listen(0, "127.0.0.1", done));
     bed.port = (bed.#listener.address() as AddressInfo).port;
-    bed.gate.guard(options.guarded ?? []);
     bed.obey(options);
     return bed;
+  }
+
+  /** As when a gate was killed: the next one knows nothing but what is on the disk, and the order that it is given. */
+  newGate({ reach, held, guarded = [] }: BedOptions = {}): void {
+    const nobody: ReachProgram = () => Promise.reject(new Error("there are no programs"));
+    const log = createLog((line) => this.logged.push(line));
+    const told = { tell: (event: PushEvent) => this.events.push(event), onSigned: () => this.signed++ };
+    this.gate = new GitGate(log, reach ?? nobody, told, held);
+    this.gate.guard(guarded);
   }
 
   obey({ repos = { app: {} }, identity = AGENT, signing = null }: BedOptions): void {

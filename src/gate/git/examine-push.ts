@@ -1,6 +1,7 @@
 import { type PushFailure, failed } from "../../policy/git/push-failure.ts";
 import { isDeletion } from "../../policy/git/push-commands.ts";
 import { PathRules, judgeRefs } from "../../policy/git/ref-rules.ts";
+import { shownName } from "../../policy/git/shown-name.ts";
 import { hiddenObjects, reachableObjects } from "./hidden-objects.ts";
 import type { Examined } from "./examined-push.ts";
 import { type JudgedChanges, judgePaths, tellFound } from "./judge-changes.ts";
@@ -98,7 +99,7 @@ function scanNames({ scan, repo, commands, options }: Examined): PushFailure[] {
       .map(({ rule, fingerprint }) =>
         failed(
           "secrets",
-          `${rule} in the name or option ${scan.redactText("path", text).value}; fingerprint ${fingerprint}`,
+          `${rule} in the name or option ${shownName(scan.redactText("path", text).value)}; fingerprint ${fingerprint}`,
         ),
       ),
   );

@@ -76,7 +76,8 @@ export class GitDoor {
           request,
           response,
           502,
-          `cloche: the upstream does not answer, and nothing old is served: ${error.message}`,
+          // SECURITY: what an upstream says may have the credential in it that it was given (G-157)
+          `cloche: the upstream does not answer, and nothing old is served: ${this.#context.scan().redactText("path", error.message).value}`,
         );
       else {
         this.#context.log.warn("a request for git failed", { reason: messageOf(error) });

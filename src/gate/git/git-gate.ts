@@ -64,10 +64,11 @@ export class GitGate {
     void this.#prepare(order, isFirst);
   }
 
-  /** Where a sandbox finds the repositories of a host. */
-  doorFor(host: string): string | undefined {
-    const served = [...this.#repos.values()].find(({ repo }) => repo.web?.host === host);
-    return served && doorUrl(served.repo.name);
+  /** Where a sandbox finds the repositories of a host, for people; undefined for a host without one. */
+  doorsFor(host: string): string | undefined {
+    const served = [...this.#repos.values()].filter(({ repo }) => repo.web?.host === host);
+    if (served.length === 0) return undefined;
+    return served.map(({ repo }) => `${repo.name} at ${doorUrl(repo.name)}`).join(", ");
   }
 
   /** Serves a request that was sent to the web's place of a repository; false when it is for something else. */

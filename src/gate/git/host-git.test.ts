@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ import type { GateRepo, GitOrder, WebPlace } from "../../model/git-order.ts";
 import { gitRoutes, webPlaceOf } from "../../policy/git/web-place.ts";
 import { blobOf, packOf } from "../../parity/git-objects.ts";
 import { createDetector } from "../../policy/dlp/create-detector.ts";
-import { HostGit } from "./host-git.ts";
+import { type GitCall, HostGit, type RunningGit } from "./host-git.ts";
 import { type Mirror, packsFirst } from "./mirror.ts";
 import { lookAtPack } from "./pushed-objects.ts";
 import { PackRefused, Quarantine } from "./quarantine.ts";
@@ -22,6 +22,13 @@ let bed: GitDoorBed;
 afterEach(async () => {
   await bed[Symbol.asyncDispose]();
 });
+
+/** Whatever it is to do, it is killed before it has printed anything. */
+class EndedGit extends HostGit {
+  override start(_words: readonly string[], call: GitCall): RunningGit {
+    return super.start(["-c", "alias.ends=!kill -KILL $$", "ends"], call);
+  }
+}
 
 describe("git on the host", () => {
   const before = { ...process.env };
@@ -121,6 +128,41 @@ describe("git on the host", () => {
     expect([over.code, over.stdout.length <= 64 * 1024 * 1024]).toEqual([null, true]);
   });
 
+  it("G-87 is ended when it takes too long, with what it has begun", async () => {
+    const mark = `sleep ${3000 + Math.floor(Math.random() * 1000)}.${process.pid}`;
+    const { code } = await new HostGit(300).run(["-c", `alias.long=!${mark}`, "long"], { repository: null });
+    expect(code).toBeNull();
+    await expect.poll(() => processesNaming(mark)).toEqual([]);
+  });
+
+  it("G-87 takes no more of a pack than its bound while it comes in, and no object of it is kept", async () => {
+    await bed.clone();
+    const quarantine = new Quarantine(
+      new HostGit(),
+      { path: bed.mirror("app") } as Mirror,
+      join(bed.folder, "q"),
+      100_000,
+    );
+    const pack = packOf([blobOf(randomBytes(300_000))]);
+    const parts = Array.from({ length: 31 }, (_, at) => pack.subarray(at * 10_000, (at + 1) * 10_000));
+    let taken = 0;
+    const counted = function* () {
+      for (const part of parts) {
+        taken += part.length;
+        yield part;
+      }
+    };
+    const unpacked = quarantine.unpack(
+      Buffer.alloc(0),
+      Readable.from(counted(), { highWaterMark: 1 }),
+      AbortSignal.any([]),
+    );
+    await expect(unpacked).rejects.toThrow("it is larger than 100000 bytes");
+    expect(taken).toBeLessThan(200_000);
+    await quarantine.remove();
+    expect(readdirSync(join(bed.folder, "q"))).toEqual([]);
+  });
+
   it("moves a pack into a mirror before the index by which it is found", () => {
     const names = ["pack-b.idx", "pack-a.idx", "pack-b.pack", "pack-a.rev", "pack-a.pack", "pack-b.rev"];
     for (let turn = 0; turn < names.length; turn++) {
@@ -138,10 +180,10 @@ describe("git on the host", () => {
       allowed: new Set<string>(),
       identity: null,
       maxFileBytes: Number.POSITIVE_INFINITY,
-      signal: AbortSignal.abort(),
+      signal: new AbortController().signal,
       onProgress: () => undefined,
     };
-    await expect(lookAtPack(new HostGit(), quarantine, looking)).rejects.toThrow(PackRefused);
+    await expect(lookAtPack(new EndedGit(), quarantine, looking)).rejects.toThrow(PackRefused);
   });
 
   it("G-85 serves nothing while the upstream does not answer, unless the bottle allows what is old", async () => {
@@ -170,17 +212,45 @@ describe("a push through the egress door", () => {
     bed = await GitDoorBed.start();
     const away = { connect: "127.0.0.1:9" };
     await using proxy = new TestProxy({ routes: [routeFor("upstream.test", away), routeFor("other.test", away)] });
-    proxy.gate.gitDoor = (host) => bed.gate.doorFor(host);
+    proxy.gate.gitDoors = (host) => bed.gate.doorsFor(host);
     await proxy.listen();
     const ask = async (url: string) => (await proxy.plain(url)).text;
-    const refused = "go through the git gate, at http://127.0.0.1:9418/app";
+    const refused = "go through the git gate: app at http://127.0.0.1:9418/app";
     expect(await ask("http://upstream.test/app.git/info/refs?service=git-receive-pack")).toContain(refused);
-    expect(await ask("http://upstream.test/app.git/git-receive-pack")).toContain(refused);
+    for (const path of ["git-receive-pack", "git%2dreceive-pack", "git-receive-pack;x", "git-receive-pack/"])
+      expect(await ask(`http://upstream.test/app.git/${path}`), path).toContain(refused);
+    expect(await ask("http://upstream.test/app.git/info/refs?service=git-receive%2Dpack&x=1")).toContain(refused);
+    expect(await ask("http://upstream.test/docs/git-receive-pack.html")).not.toContain("git gate");
     expect(await ask("http://upstream.test/app.git/info/refs?service=git-upload-pack")).not.toContain("git gate");
     expect(await ask("http://other.test/app.git/git-receive-pack")).not.toContain("git gate");
     // Where TLS is passed through nobody could look: for such a host it is not.
     proxy.obey({ routes: [routeFor("upstream.test", { ...away, tls: "passthrough" })] });
     expect((await proxy.ask("https://upstream.test/app.git/git-receive-pack", { body: "" })).text).toContain(refused);
+  });
+
+  it("is told so by git itself, and one that is nowhere declared with the list of those that are", async () => {
+    bed = await GitDoorBed.start({ repos: { app: {}, docs: {} } });
+    const routes = [routeFor("upstream.test", { connect: "127.0.0.1:9", matches: [] })];
+    await using proxy = new TestProxy({ routes });
+    proxy.gate.gitDoors = (host) => bed.gate.doorsFor(host);
+    await proxy.listen();
+    const ca = join(bed.folder, "ca.pem");
+    writeFileSync(ca, proxy.gate.keys.certificate);
+    const through = ["-c", `http.proxy=http://127.0.0.1:${proxy.port}`, "-c", `http.sslCAInfo=${ca}`];
+    const folder = await bed.clone();
+    const doors = "app at http://127.0.0.1:9418/app, docs at http://127.0.0.1:9418/docs";
+    for (const words of [["ls-remote"], ["push"]]) {
+      const { out } = await bed.git(folder, ...through, ...words, "https://upstream.test/team/x.git");
+      expect(out).toContain(
+        `remote: cloche: The bottle has no such repository at upstream.test; declared are: ${doors}`,
+      );
+      expect(out).toContain("remote: hint: Use one of those");
+    }
+    proxy.obey({ routes: [routeFor("upstream.test", { connect: "127.0.0.1:9" })] });
+    const { out } = await bed.git(folder, ...through, "push", "https://upstream.test/team/x.git", "HEAD:main");
+    expect(out).toContain(`remote: cloche: Pushes to upstream.test go through the git gate: ${doors}`);
+    const plain = await proxy.ask("https://upstream.test/team/x.git/git-receive-pack", { body: "" });
+    expect(JSON.parse(plain.text)).toMatchObject({ error: { code: "EGRESS_DENIED" } });
   });
 });
 
@@ -191,7 +261,7 @@ describe("a tool that knows nothing of the git door", () => {
     bed = await GitDoorBed.start({ repos: { app: { rules: { branches: ["agent/*"] } } } });
     const web = { host: "upstream.test", ports: [443, 80], path: "team/app" };
     await using proxy = new TestProxy({ routes: gitRoutes(order(web)) });
-    proxy.gate.gitDoor = (host) => bed.gate.doorFor(host);
+    proxy.gate.gitDoors = (host) => bed.gate.doorsFor(host);
     proxy.gate.serveGit = (...asked) => bed.gate.serveAtHost(...asked);
     await proxy.listen();
     const ca = join(bed.folder, "ca.pem");

@@ -27,6 +27,11 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "core.packedGitLimit": "512m",
   "core.logAllRefUpdates": "false",
   "credential.helper": "",
+  // SECURITY: a few small packs of large files that are alike would be compared in memory, for each fetch at once (G-172)
+  "core.bigFileThreshold": "16m",
+  "pack.windowMemory": "32m",
+  "pack.deltaCacheSize": "16m",
+  "pack.threads": "1",
   "gc.auto": "0",
   "maintenance.auto": "false",
   "protocol.allow": "never",
@@ -93,8 +98,10 @@ export interface GitResult extends GitEnd {
 /** The host's git, run by the gate: as the gate's own user, with nothing of the host's configuration, and bounded. */
 export class HostGit {
   readonly #running = new Set<() => void>();
+  readonly #longestMs: number;
 
-  constructor() {
+  constructor(longestMs = LONGEST_MS) {
+    this.#longestMs = longestMs;
     // What it has begun ends with the gate; where the gate is killed, by its keeper or the kernel (closed_process.c).
     process.once("exit", () => this.end());
   }
@@ -121,7 +128,8 @@ export class HostGit {
       }
     };
     this.#running.add(kill);
-    const timer = setTimeout(kill, LONGEST_MS);
+    // SECURITY: nothing that a sandbox sends keeps a git of the host's busy for ever (G-87)
+    const timer = setTimeout(kill, this.#longestMs);
     timer.unref();
     const stopListening = onAbort(call.signal, kill);
     let said = "";

@@ -1,5 +1,7 @@
 import { type PushFailure, failed } from "../../policy/git/push-failure.ts";
 import type { PathRules } from "../../policy/git/ref-rules.ts";
+import { shownName } from "../../policy/git/shown-name.ts";
+import { judgeMerges } from "./discarded-changes.ts";
 import type { Examined } from "./examined-push.ts";
 import { MAX_CHANGES } from "./limits.ts";
 import { PathTexts } from "./path-texts.ts";
@@ -31,11 +33,12 @@ export async function judgePaths(push: Examined, tips: readonly string[], rules:
       texts.add(path, commit);
     },
   });
-  const shown = (text: string) => scan.redactText("path", text).value;
+  const shown = (text: string) => shownName(scan.redactText("path", text).value);
   const denied = [...paths].map(([path, commit]) =>
     failed("paths", `${shown(path)} in commit ${commit.slice(0, 12)}: ${rules.problemOf(path) ?? ""}`),
   );
-  return { failures: [...denied, ...texts.failures(shown)], parents };
+  const merged = await judgeMerges(push, parents, rules);
+  return { failures: [...denied, ...merged, ...texts.failures(shown)], parents };
 }
 
 /** What was found in objects, with the file and the commit that brought it in. Only then they are looked up. */
@@ -56,7 +59,7 @@ export async function tellFound(
       if (blob !== undefined && wanted.has(blob)) where.set(blob, { path, commit });
     },
   });
-  const shown = (text: string) => scan.redactText("path", text).value;
+  const shown = (text: string) => shownName(scan.redactText("path", text).value);
   return [
     ...[...objects.large].map(([id, size]) => {
       const { path, commit } = where.get(id) ?? { path: `object ${id}`, commit: "" };

@@ -3,10 +3,13 @@ import { appendFileSync, chmodSync, existsSync, readdirSync, rmSync, writeFileSy
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GitDoorBed } from "../../../test/helpers/git-door.ts";
 import { QUIET_GIT, hostGit, refsOf } from "../../../test/helpers/git-server.ts";
+import { blobOf, commitOf, idOf, packOf, treeOf } from "../../parity/git-objects.ts";
+import { pushBody } from "../../parity/git-pushes.ts";
 
 const COMMITS = 5000;
 const LARGE_BYTES = 200 * 1024 * 1024;
@@ -88,6 +91,53 @@ describe("a large push", () => {
     const more = Number(/secrets +and (\d+) more/.exec(out)?.[1] ?? 0);
     expect(told + more, JSON.stringify(places)).toBe(files.length);
   });
+});
+
+describe("a push in pieces of any size, of objects of any size", () => {
+  it("arrives as it was sent", async () => {
+    await bed.clone();
+    const sizes = fc.oneof(
+      fc.integer({ min: 0, max: 300 }),
+      fc
+        .tuple(fc.constantFrom(4096, 8192, 16_384, 32_768, 65_536, 131_072), fc.integer({ min: -24, max: 24 }))
+        .map(([size, shift]) => size + shift),
+    );
+    const cuts = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.constantFrom(4095, 16_384, 65_535, 65_536, 65_537));
+    const packs = fc.tuple(
+      fc.array(sizes, { minLength: 1, maxLength: 12 }),
+      fc.array(cuts, { minLength: 1, maxLength: 5 }),
+      fc.boolean(),
+    );
+    for (const [at, [blobSizes, cutSizes, isGzip]] of fc.sample(packs, 12).entries()) {
+      const told = JSON.stringify({ blobSizes, cutSizes, isGzip });
+      const blobs = blobSizes.map((size) => blobOf(randomBytes(size)));
+      const tree = treeOf(
+        ...blobs.map((blob, name) => ["100644", `f${String(name).padStart(3, "0")}`, idOf(blob)] as const),
+      );
+      const commit = commitOf(tree, [], `number ${at}\n`);
+      const objects = new Map([...blobs, tree, commit].map((one) => [idOf(one), one]));
+      const body = pushBody(`refs/heads/agent/pieces-${at}`, idOf(commit), packOf([...objects.values()]));
+      const sent = isGzip ? gzipSync(body) : body;
+      const answer = await fetch(`${bed.url("busy")}/git-receive-pack`, {
+        method: "POST",
+        headers: isGzip ? { "content-encoding": "gzip" } : {},
+        body: ReadableStream.from(pieces(sent, cutSizes)),
+        duplex: "half",
+      });
+      expect(await answer.text(), told).toContain(`ok refs/heads/agent/pieces-${at}`);
+      for (const blob of blobs)
+        expect(hostGit(bed.bare("busy"), ["cat-file", "-s", idOf(blob)]), told).toBe(String(blob.content.length));
+    }
+  });
+
+  /** So many bytes at a time; the small ones in the beginning only, where the lines are. */
+  function* pieces(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
+    for (let at = 0, turn = 0; at < bytes.length; turn++) {
+      const size = Math.max(sizes[turn % sizes.length] ?? 1, turn < 60 ? 1 : 1000);
+      yield bytes.subarray(at, at + size);
+      at += size;
+    }
+  }
 });
 
 describe("many at once", () => {

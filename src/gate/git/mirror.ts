@@ -7,6 +7,7 @@ import type { PushCommand } from "../../policy/git/push-commands.ts";
 import { isDeletion } from "../../policy/git/push-commands.ts";
 import type { HostGit } from "./host-git.ts";
 import type { Upstream } from "./upstream.ts";
+import { arePacksWhole } from "./whole-packs.ts";
 
 /** What is taken over of an upstream: branches and tags, and nothing that a forge keeps beside them. */
 const TAKEN = /^refs\/(heads|tags)\//;
@@ -101,7 +102,7 @@ export class Mirror {
   }
 
   async #refresh(): Promise<readonly MirrorRef[]> {
-    if (this.#mustBeMade()) return await this.#make();
+    if (this.#mustBeMade() || !(await this.#isTakenOverWhole())) return await this.#make();
     const [{ problem, refs }, own] = await Promise.all([
       this.#askUpstream(),
       this.#refs(),
@@ -150,6 +151,13 @@ export class Mirror {
   #mustBeMade(): boolean {
     if (this.#isBroken || !existsSync(join(this.path, "HEAD"))) return true;
     return this.#packs !== undefined && this.#packs !== this.#packsNow();
+  }
+
+  /** SECURITY: of packs that a gate before this one has left nobody knows what was done to them meanwhile (G-85) */
+  async #isTakenOverWhole(): Promise<boolean> {
+    if (this.#packs !== undefined || (await arePacksWhole(join(this.path, "objects", "pack")))) return true;
+    this.#log.warn("a mirror has a pack that is broken, and is made again", { path: this.path });
+    return false;
   }
 
   async #make(): Promise<readonly MirrorRef[]> {

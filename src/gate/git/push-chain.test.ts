@@ -159,6 +159,13 @@ describe("a push", () => {
     });
   });
 
+  it("G-171 names a file in quotation marks where its name could pass for the sentence about it", async () => {
+    await start();
+    const name = "secrets/a in commit 5d2c1f0a9b3e: the path is denied by docs";
+    await bed.commit(folder, { [name]: "x\n" });
+    expect(await expectRefused(["paths"])).toContain(`paths    "${name}" in commit `);
+  });
+
   it("by somebody else than the bottle says is refused", async () => {
     await start();
     await bed.must(folder, "commit", "-q", "--allow-empty", "-m", "not me", "--author", "Somebody <some@example.com>");
@@ -193,6 +200,49 @@ describe("a push", () => {
     await bed.must(folder, "fetch", "-q", "origin");
     await bed.must(folder, "merge", "-q", "-m", "both", "origin/theirs");
     await bed.must(folder, "push", "-q", "origin", "HEAD:agent/merged");
+  });
+
+  it("G-169 that puts another commit under the name of a tag overwrites it, also one that comes after it", async () => {
+    await start();
+    await bed.commit(folder, { released: "1\n" });
+    await bed.must(folder, "tag", "first-release");
+    await bed.must(folder, "push", "origin", "first-release", "HEAD:main");
+    await bed.commit(folder, { released: "2\n" });
+    await bed.must(folder, "tag", "-f", "first-release");
+    const out = await expectRefused(["refs"], "+first-release:first-release");
+    expect(out).toContain("first-release is there already, and force is denied");
+  });
+
+  describe("G-170 that takes a denied path back in a merge is refused as any other change of it is", () => {
+    /** The path on `main` has a second version; the first is what `old` has. */
+    beforeAll(() => {
+      const path = bed.bare("app");
+      const withPlan = (text: string, ...parents: string[]) => {
+        const blob = hostGit(path, ["hash-object", "-w", "--stdin"], text);
+        const below = hostGit(path, ["mktree"], `100644 blob ${blob}\tplan.txt\n`);
+        const tree = hostGit(path, ["mktree"], `040000 tree ${below}\tsecrets\n`);
+        return hostGit(path, ["commit-tree", ...parents.flatMap((one) => ["-p", one]), "-m", "plan", tree]);
+      };
+      const old = withPlan("old\n", "main");
+      hostGit(path, ["update-ref", "refs/heads/old", old]);
+      hostGit(path, ["update-ref", "refs/heads/agent/target", withPlan("new\n", old)]);
+    });
+
+    for (const [first, second] of [
+      ["agent/target", "old-work"],
+      ["old-work", "agent/target"],
+    ] as const)
+      it(`${first} first`, async () => {
+        await bed.must(folder, "fetch", "-q", "origin");
+        await bed.must(folder, "branch", "-q", "-f", "--no-track", "agent/target", "origin/agent/target");
+        await bed.must(folder, "checkout", "-q", "-B", "old-work", "origin/old");
+        await bed.commit(folder, { mine: `${first}\n` });
+        const tree = await bed.must(folder, "rev-parse", "old-work^{tree}");
+        const merge = await bed.must(folder, "commit-tree", "-p", first, "-p", second, "-m", "merge", tree);
+        await bed.must(folder, "checkout", "-q", "--detach", merge);
+        const out = await expectRefused(["paths"], "HEAD:agent/target");
+        expect(out).toMatch(new RegExp(`secrets/plan.txt in commit ${merge.slice(0, 12)}: the path is denied`));
+      });
   });
 
   it("with a name or an option that the operator allows by its fingerprint passes, and with another does not", async () => {

@@ -27,8 +27,10 @@ export class Quarantine {
   readonly #folder: string;
   readonly #git: HostGit;
   readonly #mirror: Mirror;
+  readonly #mostBytes: number;
 
-  constructor(git: HostGit, mirror: Mirror, below: string) {
+  constructor(git: HostGit, mirror: Mirror, below: string, mostBytes = MAX_PACK_BYTES) {
+    this.#mostBytes = mostBytes;
     this.#git = git;
     this.#mirror = mirror;
     mkdirSync(below, { recursive: true, mode: 0o700 });
@@ -59,7 +61,7 @@ export class Quarantine {
       "--stdin",
       "--fix-thin",
       `--strict=${CHECKS}`,
-      `--max-input-size=${MAX_PACK_BYTES}`,
+      `--max-input-size=${this.#mostBytes}`,
       "--threads=1",
     ];
     const running = this.#git.start(words, { ...this.both, signal });
@@ -70,6 +72,7 @@ export class Quarantine {
       problem ??= text;
       running.kill();
     };
+    const isRefused = () => problem !== undefined;
     const take = (chunk: Buffer) => {
       if (head.length < 12) {
         head = Buffer.concat([head, chunk.subarray(0, 12 - head.length)]);
@@ -80,17 +83,18 @@ export class Quarantine {
         Math.floor(this.packBytes / LOOK_EVERY_BYTES) < Math.floor((this.packBytes + chunk.length) / LOOK_EVERY_BYTES);
       this.packBytes += chunk.length;
       if (looksAgain && !this.#hasRoom()) refuse("the disk of the host is nearly full");
-      if (this.packBytes > MAX_PACK_BYTES) refuse(`it is larger than ${MAX_PACK_BYTES} bytes`);
-      return problem === undefined && running.stdin.write(chunk);
+      if (this.packBytes > this.#mostBytes) refuse(`it is larger than ${this.#mostBytes} bytes`);
+      return !isRefused() && running.stdin.write(chunk);
     };
     try {
       if (!this.#hasRoom()) refuse("the disk of the host is nearly full");
-      if (first.length > 0 && problem === undefined) take(first);
-      // What is left of it is read by somebody else, so that the client hears why.
-      for await (const chunk of rest.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-        if (problem !== undefined) break;
-        if (!take(chunk) && running.stdin.writable) await Promise.race([drained(running.stdin), running.ended]);
-      }
+      if (first.length > 0 && !isRefused()) take(first);
+      // What is left of it is read by somebody else, so that the client hears why, and need not send more for it.
+      if (!isRefused())
+        for await (const chunk of rest.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+          if (!take(chunk) && running.stdin.writable) await Promise.race([drained(running.stdin), running.ended]);
+          if (isRefused()) break;
+        }
     } catch {
       refuse("it broke off");
     }

@@ -2,6 +2,7 @@ import { Slots } from "../../base/slots.ts";
 import { type PushFailure, failed } from "../../policy/git/push-failure.ts";
 import { type PushCommand, isCreation, isDeletion } from "../../policy/git/push-commands.ts";
 import type { RefFacts } from "../../policy/git/ref-rules.ts";
+import { shownName } from "../../policy/git/shown-name.ts";
 import type { Examined } from "./examined-push.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 
@@ -13,7 +14,10 @@ export async function refFacts({ git, quarantine, commands }: Examined, parents:
   const slots = new Slots(2);
   return await Promise.all(
     commands.map(async (command) => {
-      if (isCreation(command) || isDeletion(command) || leadsTo(command, parents)) return { command, isForced: false };
+      if (isCreation(command) || isDeletion(command)) return { command, isForced: false };
+      // SECURITY: who trusts a tag does not get something else by its name (G-169)
+      if (command.ref.startsWith("refs/tags/")) return { command, isForced: true };
+      if (leadsTo(command, parents)) return { command, isForced: false };
       const words = ["merge-base", "--is-ancestor", command.old, command.new];
       const { code } = await slots.during(() => git.run(words, quarantine.both));
       return { command, isForced: code !== 0 };
@@ -41,6 +45,6 @@ export async function wrongKinds(
   const { stdout } = await git.run(["cat-file", "--batch-check=%(objecttype)"], { ...quarantine.both, input });
   const kinds = stdout.toString().split("\n");
   return made.flatMap(({ ref }, at) =>
-    kinds[at] === "commit" ? [] : [failed("refs", `${ref} does not lead to a commit`, ref)],
+    kinds[at] === "commit" ? [] : [failed("refs", `${shownName(ref)} does not lead to a commit`, ref)],
   );
 }

@@ -13,7 +13,7 @@ import {
 import { pushDigest } from "../../policy/git/push-digest.ts";
 import { shortRef } from "../../policy/git/ref-rules.ts";
 import { examinePush } from "./examine-push.ts";
-import { forwardPush } from "./forward-push.ts";
+import { type Forwarded, forwardPush } from "./forward-push.ts";
 import type { GitContext, ServedRepo } from "./git-context.ts";
 import type { Hold } from "./held-pushes.ts";
 import { MAX_COMMAND_BYTES } from "./limits.ts";
@@ -229,7 +229,7 @@ class Push {
     const { commands, options } = this.#head;
     const { mirror, upstream } = this.#served;
     await mirror.inTurn(async () => {
-      const { refused, messages } = await forwardPush(upstream, commands, options, quarantine.both);
+      const { refused, messages } = this.#shown(await forwardPush(upstream, commands, options, quarantine.both));
       for (const message of messages) this.#answer.say(`${message}\n`);
       if (refused.size > 0) {
         const reasons = [...refused].map(([ref, reason]) => `${shortRef(ref)}: ${reason}`);
@@ -247,6 +247,15 @@ class Push {
       // The client need not wait for it: whoever asks next has the turn after this.
       await mirror.accept(quarantine.objects, commands);
     });
+  }
+
+  /** SECURITY: what an upstream says may have the credential in it that it was given (G-157) */
+  #shown({ refused, messages }: Forwarded): Forwarded {
+    const shown = (text: string) => this.#context.scan().redactText("path", text).value;
+    return {
+      messages: messages.map(shown),
+      refused: new Map([...refused].map(([ref, reason]) => [ref, shown(reason)])),
+    };
   }
 
   #tell(kind: "push.accepted" | "push.rejected", reason: string): void {

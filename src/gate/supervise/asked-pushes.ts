@@ -80,7 +80,7 @@ export class AskedPushes implements HeldPushes {
       ...(options.length > 0 && { options: options.map((option) => word(option) || '""') }),
       failures: shownOf(failures).map(({ step, text }) => ({
         step,
-        text: this.#told.redact(text).slice(0, MAX_TEXT),
+        text: cut(this.#told.redact(text)),
       })),
     };
     const steps = [...new Set(failures.map(({ step }) => step))].join(", ");
@@ -97,6 +97,9 @@ export class AskedPushes implements HeldPushes {
     } as const;
   }
 }
+
+/** A name that fills all of it does not look like its end. */
+const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
 const isLong = (option: string): boolean => option.length > MAX_WORD;
 

@@ -35,12 +35,15 @@ async function start(
   return started;
 }
 
-/** Everything that a run prints, until it ends. */
-async function follow(at: ParityContext, identity: string): Promise<{ text: string; code: number | null }> {
+/** Everything that a run prints, until it ends; in `heard` as it comes. */
+async function follow(
+  at: ParityContext,
+  identity: string,
+  heard = { text: "" },
+): Promise<{ text: string; code: number | null }> {
   await using stream = await at.client.attachRun(identity);
-  let text = "";
-  for await (const { data } of stream.output()) text += data.toString("utf8");
-  return { text, code: (await stream.result).exit_code };
+  for await (const { data } of stream.output()) heard.text += data.toString("utf8");
+  return { text: heard.text, code: (await stream.result).exit_code };
 }
 
 /** The one proposal that waits for an answer. */
@@ -99,6 +102,13 @@ const STEPS = [`printf '#!/bin/sh\\necho the tool is here\\n' >${TOOL}`, `chmod 
 const BUILDING = `if [ -x ${TOOL} ]; then ${TOOL}; cat note ~/.talk; echo ready; read line; echo "heard $line"; exit 7; fi
 echo noted >note; echo talked >~/.talk; echo asking
 ${callTool("capability-block", { steps: STEPS, justification: "I need it" })}; sleep 600`;
+/** Asks for steps, and says what it was told. Each life of it is a line of its home. */
+const LOSING = `echo life >>~/.lives; echo "life $(wc -l <~/.lives)"; cat note
+[ "$(wc -l <~/.lives)" = 1 ] || exit 7; echo noted >note
+${callTool("capability-block", { steps: ["exit 5"], justification: "it fails" })}
+${callTool("capability-block", { steps: ["rm -f /usr/bin/perl"], justification: "it takes my program" })}; sleep 600`;
+/** Such an agent is a program of the environment's, which its new one may lack. */
+const byPerl = (script: string): string[] => ["perl", "-e", "exec '/bin/sh', '-c', $ARGV[0]", script];
 const OFFERED = `${rpc("tools/list", {})}; ${callTool("capability-block", { steps: STEPS, justification: "to try" })}`;
 
 export const SUPERVISE_SCENARIOS = scenarios("supervise", {
@@ -167,6 +177,39 @@ export const SUPERVISE_SCENARIOS = scenarios("supervise", {
         await at.client.cleanUp({ all: true });
         if (environment !== at.target.environment) await at.client.pruneEnvironments({ environments: [environment] }); // nobody else's, and as large as a system
       }
+    },
+  },
+  "a change of its environment that fails leaves a run what it had: untouched, or started again in the old one": {
+    needs: { capability: "egress", ask: (at) => start(at, "exit 0") },
+    run: async (at) => {
+      const { environment } = at.target;
+      if (!at.health.capabilities.remediation || environment === "host") {
+        await isNotOffered(at, environment);
+        return;
+      }
+      const agent_provider = { template: "command", settings: { argv: byPerl(LOSING) } };
+      const { identity, workspace_id: id } = await start(at, "", { bottle: { agent_provider } });
+      const fails = async (code: string): Promise<string> => {
+        const { proposal_id } = await waiting(at, identity, "capability-block");
+        await assert.rejects(at.client.approveProposal(proposal_id), { code });
+        assert.equal((await at.client.statusWorkspace(id)).environment, environment);
+        assert.equal((await at.client.listApprovals({ proposal_id })).proposals[0]?.status, "pending");
+        return proposal_id;
+      };
+      const heard = { text: "" };
+      const following = follow(at, identity, heard);
+      const first = await fails("ENVIRONMENT_BUILD_FAILED");
+      // An answer that comes before the agent has heard why is all that it hears.
+      await at.eventually(() => {
+        assert.match(heard.text, /Step 1 failed: exit code 5/);
+        return Promise.resolve();
+      });
+      await at.client.rejectProposal(first, "it does not work");
+      await fails("AGENT_PROGRAM_NOT_FOUND");
+      const { text, code } = await following;
+      assert.match(text, /^life 1\r?\n[^]*Step 1 failed: exit code 5[^]*^life 2\r?\nnoted\r?\n/m);
+      assert.equal(code, 7);
+      await at.client.cleanUp({ all: true });
     },
   },
   "in the environment of the host no other one is offered, and nothing waits": {

@@ -2,6 +2,7 @@ import type { PushRules } from "../../model/git-policy.ts";
 import { PathGlob } from "../path-glob.ts";
 import { type PushFailure, failed } from "./push-failure.ts";
 import { type PushCommand, isDeletion } from "./push-commands.ts";
+import { shownName } from "./shown-name.ts";
 
 const BRANCH = "refs/heads/";
 const TAG = "refs/tags/";
@@ -17,7 +18,7 @@ export function isRefName(ref: string): boolean {
 
 export interface RefFacts {
   readonly command: PushCommand;
-  /** Whether what was there is not a part of what is to be there. */
+  /** Whether what was there is not a part of what is to be there. A tag stands for one state, so that every other one overwrites it. */
   readonly isForced: boolean;
 }
 
@@ -29,19 +30,22 @@ export function judgeRefs(rules: PushRules, facts: readonly RefFacts[]): PushFai
 function judgeRef(rules: PushRules, command: PushCommand, isForced: boolean): PushFailure[] {
   const { ref } = command;
   // SECURITY: a name that git would not take, or that looks like an option, reaches no program (G-86)
-  if (!isRefName(ref)) return [failed("refs", `"${ref}" is no name for a branch or a tag`, ref)];
+  if (!isRefName(ref)) return [failed("refs", `${JSON.stringify(ref)} is no name for a branch or a tag`, ref)];
   const problems: string[] = [];
   if (ref.startsWith(TAG)) {
-    if (rules.tags !== "allow") problems.push(`the tag ${ref.slice(TAG.length)} is denied: tags are not allowed`);
+    if (rules.tags !== "allow")
+      problems.push(`the tag ${shownName(ref.slice(TAG.length))} is denied: tags are not allowed`);
   } else if (ref.startsWith(BRANCH)) {
     const name = ref.slice(BRANCH.length);
     if (rules.branches && !rules.branches.some((glob) => matchesRef(glob, name)))
-      problems.push(`the branch ${name} is denied: allowed are ${rules.branches.join(", ")}`);
-  } else problems.push(`${ref} is neither a branch nor a tag`);
+      problems.push(`the branch ${shownName(name)} is denied: allowed are ${rules.branches.join(", ")}`);
+  } else problems.push(`${shownName(ref)} is neither a branch nor a tag`);
   if (isDeletion(command)) {
-    if (rules.delete !== "allow") problems.push(`deleting ${shortRef(ref)} is denied`);
+    if (rules.delete !== "allow") problems.push(`deleting ${shownName(shortRef(ref))} is denied`);
   } else if (isForced && rules.force !== "allow")
-    problems.push(`${shortRef(ref)} is no fast-forward, and force is denied`);
+    problems.push(
+      `${shownName(shortRef(ref))} is ${ref.startsWith(TAG) ? "there already" : "no fast-forward"}, and force is denied`,
+    );
   return problems.map((problem) => failed("refs", problem, ref));
 }
 
@@ -67,8 +71,9 @@ export class PathRules {
     this.maxFileBytes = maxFileMb === undefined ? Number.POSITIVE_INFINITY : maxFileMb * 1024 * 1024;
   }
 
-  get isNeeded(): boolean {
-    return this.#allow !== undefined || this.#deny.length > 0 || this.#maxFileMb !== undefined;
+  /** Whether there is a path that they refuse. */
+  get judgesPaths(): boolean {
+    return this.#allow !== undefined || this.#deny.length > 0;
   }
 
   /** Why a change of that path is refused. */

@@ -46,19 +46,16 @@ export function spellingsOf(url: string): string[] {
   if (!place) return [own];
   const { scheme, user, host, port, path } = place;
   if (scheme === "file") return [own, `/${path}`];
-  const at = port === null ? host : `${host}:${port}`;
   const users = [...new Set([user, "git"].filter((one) => one !== null))];
+  // Some write the port that is meant without one.
+  const usual = { ssh: 22, https: 443, http: 80 } as const;
+  const spelled = (kind: keyof typeof usual, before = "") => {
+    const ports = new Set([null, usual[kind], ...(kind === scheme ? [port] : [])]);
+    return [...ports].map((one) => `${kind}://${before}${host}${one === null ? "" : `:${one}`}/${path}`);
+  };
   const ssh = [
-    `ssh://${host}/${path}`,
-    ...users.flatMap((one) => [`ssh://${one}@${host}/${path}`, `${one}@${host}:${path}`]),
+    ...spelled("ssh"),
+    ...users.flatMap((one) => [...spelled("ssh", `${one}@`), `${one}@${host}:${path}`, `${one}@${host}:/${path}`]),
   ];
-  const exact =
-    scheme === "ssh" && port !== null
-      ? [`ssh://${at}/${path}`, ...users.map((one) => `ssh://${one}@${at}/${path}`)]
-      : port === null
-        ? []
-        : [`${scheme}://${at}/${path}`];
-  return [
-    ...new Set([own, ...exact, ...ssh, `https://${host}/${path}`, `http://${host}/${path}`, `git://${host}/${path}`]),
-  ];
+  return [...new Set([own, ...ssh, ...spelled("https"), ...spelled("http"), `git://${host}/${path}`])];
 }
