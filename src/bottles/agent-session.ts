@@ -28,6 +28,8 @@ export type AgentEnd = { readonly code: number | null; readonly reason: string |
 
 /** How long an agent that is asked to end may take. */
 const END_GRACE_MS = 5000;
+/** A shell at a terminal does not end when it is asked to, but when its terminal is closed. */
+const HANG_UP_AFTER_MS = 1000;
 export const KILLED = `it did not end within ${END_GRACE_MS / 1000} seconds of being asked to, and was killed`;
 const LOOK_PATIENCE_MS = 10_000;
 
@@ -115,18 +117,24 @@ export async function signalAgent(
   }
 }
 
-/** Asks it to end, and makes it when it does not; `killing` is called before. `ended` resolves at its end. */
+/** Asks it to end, at a terminal in two ways, and makes it when it does not; `killing` is called before. `ended` resolves at its end. */
 export async function endAgent(
   live: LiveWorkspace,
   session: AgentSession,
   { ended, killing }: { readonly ended: Promise<unknown>; readonly killing: () => void },
 ): Promise<void> {
   if (!(await signalAgent(live, session, "TERM"))) return;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"late">((resolve) => (timer = setTimeout(() => resolve("late"), END_GRACE_MS)));
-  const first = await Promise.race([ended, late]);
-  clearTimeout(timer);
-  if (first !== "late") return;
+  if (!(await isLate(ended, HANG_UP_AFTER_MS))) return;
+  if (session.kind === "shell") await signalAgent(live, session, "HUP");
+  if (!(await isLate(ended, END_GRACE_MS - HANG_UP_AFTER_MS))) return;
   killing();
   await signalAgent(live, session, "KILL");
+}
+
+async function isLate(ended: Promise<unknown>, afterMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<true>((resolve) => (timer = setTimeout(() => resolve(true), afterMs)));
+  const isIt = await Promise.race([ended.then(() => false), late]);
+  clearTimeout(timer);
+  return isIt;
 }

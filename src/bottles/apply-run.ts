@@ -1,8 +1,8 @@
 import type { Applied } from "../model/applied.ts";
 import type { OperationInput } from "../model/operations.ts";
+import { runIdentityOf } from "../workspaces/made-for-run.ts";
 import type { CallContext } from "../workspaces/verb.ts";
 import { applyChanges } from "../workspaces/way-home/apply-changes.ts";
-import { runIdentityOf } from "./launch.ts";
 import type { RunParts } from "./run-parts.ts";
 
 /** Brings the changes of a run home, while its agent works or after its end. Any other workspace goes the same way. */

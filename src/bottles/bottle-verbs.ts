@@ -13,9 +13,13 @@ type BottleVerbs = { readonly [Name in keyof typeof bottleOperations & Operation
 /** The operations about bottles, agents and what would be started. */
 export function bottleVerbs(deps: Dependencies): BottleVerbs {
   return {
-    listAgents: (input) => listAgents(deps.home, openManifest(deps.home, input)),
+    listAgents: (input, { signal }) => listAgents(deps.home, openManifest(deps.home, input), signal),
     inspectAgent: async (input) => describeAgent(await planWithBottle(deps, input)),
-    planRun: async (input) => plannedRun(await planRun(deps, input)),
+    planRun: async (input) => {
+      const plan = await planRun(deps, input);
+      deps.environments.requireDefined(plan.environment); // else the start that was agreed to would fail
+      return plannedRun(plan);
+    },
     initManifest: async (input) => await Promise.resolve(initManifest(deps.home, input)),
   };
 }

@@ -1,8 +1,8 @@
 import { isClocheError, messageOf } from "../base/errors.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import type { CleanedUp, Leftover, RunMetadata } from "../model/run.ts";
+import { runIdentityOf } from "../workspaces/made-for-run.ts";
 import { isVisible } from "../workspaces/present.ts";
-import { runIdentityOf } from "./launch.ts";
 import type { RunParts } from "./run-parts.ts";
 import type { Runs } from "./runs.ts";
 

@@ -1,6 +1,5 @@
 import { messageOf } from "../base/errors.ts";
 import { layeredName } from "../contracts/environment.ts";
-import type { StoredWorkspace } from "../contracts/store.ts";
 import type { BottlePlan } from "../model/bottle-plan.ts";
 import type { AgentSession, RunMetadata } from "../model/run.ts";
 import { resolveEnv } from "../policy/bottles/env-plan.ts";
@@ -9,6 +8,7 @@ import { mergeRoutes } from "../policy/supervise/merge-routes.ts";
 import { requireToken } from "../policy/bottles/provider-answers.ts";
 import type { RunEgress } from "../workspaces/egress.ts";
 import type { LiveWorkspace } from "../workspaces/live-workspace.ts";
+import { runKey } from "../workspaces/made-for-run.ts";
 import type { CallContext } from "../workspaces/verb.ts";
 import { chooseProgram, commandIn } from "./agent-program.ts";
 import { startAgent } from "./agent-session.ts";
@@ -80,12 +80,6 @@ export function withRoutes(launch: Launch, approved: readonly ProposedRoute[]): 
   return { ...launch, egress: { ...egress, policy: { ...egress.policy, routes: merged } } };
 }
 
-/** By which the workspace of a run is known, also when its state is gone. */
-const RUN_KEY = "run/";
-
-export const runIdentityOf = ({ idempotencyKey: key }: Pick<StoredWorkspace, "idempotencyKey">): string | undefined =>
-  key?.startsWith(RUN_KEY) === true ? key.slice(RUN_KEY.length) : undefined;
-
 /** Makes the workspace of a run, whose id its state names already. */
 export async function makeWorkspace(
   { deps, workspaces }: RunParts,
@@ -108,7 +102,7 @@ export async function makeWorkspace(
         ...(spec.copy_cwd && !from && { seed_path: spec.project_path }),
         secrets: [...secrets],
         keep: true, // while there is a run, nobody else ends it
-        idempotency_key: `${RUN_KEY}${identity}`,
+        idempotency_key: runKey(identity),
       },
       { signal, progress, run: { workspaceId, egress, limits, from } },
     );

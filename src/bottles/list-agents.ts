@@ -1,23 +1,25 @@
 import { setImmediate } from "node:timers/promises";
 import { messageOf } from "../base/errors.ts";
 import type { AgentList, ListedAgent, ListedBottle } from "../model/bottle-plan.ts";
-import { chooseProvider } from "../policy/bottles/choose-provider.ts";
+import { chooseProvider, providerOf } from "../policy/bottles/choose-provider.ts";
 import { mergeBottles } from "../policy/bottles/merge-bottles.ts";
+import { requireFit } from "../policy/bottles/provider-answers.ts";
 import { findProvider } from "./find-provider.ts";
 import type { Manifest, NamedDefinition } from "./manifest.ts";
 import { chooseBottle } from "./plan-run.ts";
 
 /** All there are, also those that cannot be used, with the reason. */
-export async function listAgents(home: string, manifest: Manifest): Promise<AgentList> {
+export async function listAgents(home: string, manifest: Manifest, signal: AbortSignal): Promise<AgentList> {
   const agents: ListedAgent[] = [];
   for (const one of manifest.agents()) {
     agents.push(await listAgent(home, manifest, one));
-    // SECURITY: a repository may bring as many as it likes, and others are served in between (G-25)
+    // SECURITY: a repository may bring as many as it likes: others are served in between, and nobody reads on for a user who has gone (G-25)
     await setImmediate();
+    signal.throwIfAborted();
   }
   return {
     agents,
-    bottles: manifest.bottles().map((one) => listBottle(manifest, one)),
+    bottles: await Promise.all(manifest.bottles().map((one) => listBottle(home, manifest, one))),
     notes: [...manifest.notes()],
   };
 }
@@ -32,22 +34,29 @@ async function listAgent(
     const agent = manifest.agent(name);
     listed.bottle = agent.definition.bottle ?? null;
     const { merged } = chooseBottle(manifest, name);
-    const { template } = chooseProvider(merged.bottle.agent_provider, {
+    const { template, choice } = chooseProvider(merged.bottle.agent_provider, {
       ...agent,
       provider: agent.definition.provider,
     });
-    listed.provider = (await findProvider(home, template)).name;
+    const provider = await findProvider(home, template);
+    listed.provider = provider.name;
+    requireFit(provider, choice, merged.sources["agent_provider"] ?? agent.definition.bottle ?? name);
   } catch (error) {
     listed.problem = messageOf(error);
   }
   return listed;
 }
 
-function listBottle(manifest: Manifest, { name, path }: NamedDefinition): ListedBottle {
+async function listBottle(home: string, manifest: Manifest, { name, path }: NamedDefinition): Promise<ListedBottle> {
   const listed: ListedBottle = { name, extends: [], path, problem: null };
   try {
     listed.extends = [manifest.bottle(name).extends ?? []].flat();
-    mergeBottles([name], (bottle, child) => manifest.bottle(bottle, child));
+    const { bottle, sources } = mergeBottles([name], (one, child) => manifest.bottle(one, child));
+    // One that says nothing about an agent is for others to build on.
+    if (bottle.agent_provider) {
+      const { template, choice } = providerOf(bottle.agent_provider);
+      requireFit(await findProvider(home, template), choice, sources["agent_provider"] ?? name);
+    }
   } catch (error) {
     listed.problem = messageOf(error);
   }

@@ -84,7 +84,7 @@ describe("planRun()", () => {
     [
       { dev: { agent_provider: { template: "claude", settings: { modle: "x" } } } },
       {},
-      'Bottle "dev" cannot have agent claude: unknown key "modle"',
+      'Bottle "dev" cannot use provider "claude": unknown key "modle"',
     ],
   ] as [Record<string, object>, Partial<RunRequest>, string][])(
     "refuses %j with %j",
@@ -232,18 +232,27 @@ describe("Manifest.fromObject()", () => {
 describe("listAgents() and describeAgent()", () => {
   it("lists what is broken with its reason, beside what is not", async () => {
     const given = request(
-      { dev: { agent_provider: COMMAND }, torn: { extends: "gone" }, bad: { x: 1 } },
-      { demo: { bottle: "dev" }, lost: { bottle: "torn" }, none: {} },
+      {
+        dev: { agent_provider: COMMAND },
+        torn: { extends: "gone" },
+        bad: { x: 1 },
+        slip: { agent_provider: { template: "command", settings: { command: ["true"] } } },
+        stranger: { agent_provider: { template: "nobody" } },
+      },
+      { demo: { bottle: "dev" }, lost: { bottle: "torn" }, none: {}, other: { bottle: "slip" } },
     );
-    const list = await listAgents(home, openManifest(home, given));
+    const list = await listAgents(home, openManifest(home, given), new AbortController().signal);
     expect(list.agents).toMatchObject([
       { name: "demo", bottle: "dev", provider: "command", source: "object", problem: null },
       { name: "lost", bottle: "torn", provider: null, problem: expect.stringContaining("gone") as string },
       { name: "none", bottle: null, problem: expect.stringContaining("names no bottle") as string },
+      { name: "other", provider: "command", problem: expect.stringContaining('unknown key "command"') as string },
     ]);
     expect(list.bottles).toMatchObject([
       { name: "bad", problem: expect.stringContaining('unknown key "x"') as string },
       { name: "dev", extends: [], problem: null },
+      { name: "slip", problem: expect.stringContaining('unknown key "command"') as string },
+      { name: "stranger", problem: expect.stringContaining('no provider "nobody"') as string },
       { name: "torn", extends: ["gone"], problem: expect.stringContaining("no such bottle") as string },
     ]);
   });
@@ -318,7 +327,12 @@ describe("planRun() with a repository", () => {
   it.each([
     "ssh:///team/app.git",
     "https:///",
+    "https:///team/app.git",
+    "https:/git.example.com/app.git",
+    "http:app/x.git",
     "http://",
+    "file://server/app.git",
+    "file:app.git",
     "git@:team/app.git",
     ":team/app",
     "ftp://git.example.com/app",
@@ -351,7 +365,7 @@ describe("initManifest()", () => {
     expect([written.length, kept]).toEqual([1, [join(home, "bottles/dev.md")]]);
     expect(readFileSync(join(home, "bottles/dev.md"), "utf8")).toBe("---\n# mine\n---\n");
     expect(initManifest(home, {}).written).toEqual([]);
-    const list = await listAgents(home, manifestFiles(home, "/"));
+    const list = await listAgents(home, manifestFiles(home, "/"), new AbortController().signal);
     expect(list.agents.map(({ name, problem }) => [name, problem])).toEqual([["assistant", null]]);
   });
 });

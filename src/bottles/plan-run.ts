@@ -12,8 +12,9 @@ import { canChangeEnvironment, defaultEnvironment } from "../workspaces/require-
 import { getBackend } from "../workspaces/sandbox.ts";
 import { findProvider } from "./find-provider.ts";
 import type { FoundAgent, Manifest } from "./manifest.ts";
-import { manifestFiles } from "./manifest-files.ts";
+import { bottlesFolder, manifestFiles } from "./manifest-files.ts";
 import { objectManifest } from "./object-manifest.ts";
+import { withPlacedFiles } from "./placed-files.ts";
 import { RunStates } from "./run-states.ts";
 import { signingNotes } from "./signing-notes.ts";
 
@@ -72,7 +73,9 @@ export async function planWithBottle(
   memory: RunMemory = freshMemory(),
 ): Promise<ChosenBottle & { readonly plan: BottlePlan }> {
   const manifest = openManifest(deps.home, request);
-  const chosen = chooseBottle(manifest, request.agent, request.bottles);
+  const found = chooseBottle(manifest, request.agent, request.bottles);
+  const folder = request.manifest ? request.project_path : bottlesFolder(deps.home);
+  const chosen = { ...found, merged: withPlacedFiles(found.merged, folder) };
   const { agent, names, merged } = chosen;
   const { definition, prompt, source, path } = agent;
   const { template, choice } = chooseProvider(merged.bottle.agent_provider, {

@@ -9,6 +9,7 @@ import { EGRESS_DOOR } from "../workspaces/egress-door.ts";
 import { runNetwork } from "../workspaces/egress.ts";
 import { canChangeEnvironment } from "../workspaces/require-capabilities.ts";
 import type { LiveWorkspace } from "../workspaces/live-workspace.ts";
+import { pruneEnvironments } from "../workspaces/prune-environments.ts";
 import { requireOpen } from "../workspaces/renew-workspace.ts";
 import { getBackend } from "../workspaces/sandbox.ts";
 import type { CallContext } from "../workspaces/verb.ts";
@@ -139,8 +140,17 @@ async function moveRun(parts: RunParts, run: ActiveRun, target: Target): Promise
       ? { live, session: await startAgain(parts, live, plan, session) }
       : await go(target.old, plan);
     await forgetOtherCommits(parts, metadata);
+    await dropEnvironment(parts, target);
     return { ...back, metadata: { ...metadata, session: back.session }, problem: asError(problem) };
   }
+}
+
+/** Of a move that failed: no run has it, and it is as large as a system. Never rejects: who prunes later finds it too. */
+async function dropEnvironment({ deps }: RunParts, { environment, whole }: Target): Promise<void> {
+  const environments = [...new Set([whole, environment])];
+  await pruneEnvironments(deps, { environments, dry_run: false }).catch((reason: unknown) => {
+    deps.log.warn("cannot remove the environment of a run that could not be moved", { reason: messageOf(reason) });
+  });
 }
 
 const asError = (problem: unknown): Error => (problem instanceof Error ? problem : new Error(messageOf(problem)));

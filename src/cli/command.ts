@@ -83,6 +83,6 @@ export interface Context<Specs extends OptionSpecs = OptionSpecs> {
   note(text: string): void;
   /** Shows long work on stderr. */
   readonly onProgress: ReportProgress;
-  /** Removes what `onProgress` shows, before bytes go out that `print` does not write. */
+  /** The long work is over: removes what `onProgress` shows, before bytes go out that `print` does not write, and leaves signals to who comes next. */
   endProgress(): void;
 }

@@ -65,7 +65,11 @@ export function openContext(io: CliIo, tree: CommandTree, parsed: ParsedArgument
       if (watchSignals) interruption.listen();
       progress.report(step);
     },
-    endProgress: () => progress.clear(),
+    endProgress() {
+      // Who comes next has signals of its own: an agent gets Ctrl-C itself, and its client stays to tell what became of it.
+      interruption.stop();
+      progress.clear();
+    },
   };
   return {
     context,

@@ -1,11 +1,11 @@
 import { budgetEffect } from "../bottles/budget-effect.ts";
 import { capabilityEffect } from "../bottles/capability-effect.ts";
-import { runIdentityOf } from "../bottles/launch.ts";
 import { routeEffect } from "../bottles/route-effect.ts";
 import type { RunParts } from "../bottles/run-parts.ts";
 import type { Runs } from "../bottles/runs.ts";
 import { failure } from "../model/error-codes.ts";
 import { type Effects, letPass, type Subject } from "../supervise/effect.ts";
+import { runIdentityOf } from "../workspaces/made-for-run.ts";
 import { isVisible } from "../workspaces/present.ts";
 
 /** What an approval of each kind does. */

@@ -18,15 +18,18 @@ interface Attaching<Name extends AttachName> {
   gaveUp(input: OperationInput<Name>): ClocheError;
 }
 
-/** A client's end of a terminal that goes on without it. When a daemon dies it goes on with the next one; what was typed in that moment may be lost. */
+/**
+ * A client's end of a terminal that goes on without it. When a daemon dies it goes on with the next one, which is given what is typed meanwhile; what the
+ * first one had and not handed on is lost.
+ */
 export class AttachedStream<Name extends AttachName> implements AsyncDisposable {
   readonly result: Promise<OperationResult<Name>>;
   /** What the daemon is asked, also one that has to be asked anew. */
   protected input: OperationInput<Name>;
   protected readonly connection: DaemonConnection;
   protected readonly live: LiveStream;
-  /** Resolves when the first daemon listens; `#body` is then the request that what is typed goes to. */
-  readonly #taken = deferred<undefined>();
+  /** Resolves with the request that what is typed goes to, when a daemon listens; with none at the end. */
+  #taken = deferred<ClientRequest | undefined>();
   #body: ClientRequest | undefined;
   #leaving = false;
 
@@ -49,13 +52,16 @@ export class AttachedStream<Name extends AttachName> implements AsyncDisposable 
   }
 
   async write(data: Uint8Array | string): Promise<void> {
-    await this.#taken.promise;
-    if (!this.#leaving) await this.live.write(this.#body, data);
+    for (;;) {
+      const body = await this.#taken.promise;
+      if (this.#leaving || body === undefined || (await this.live.write(body, data))) return;
+      this.#lost(body);
+    }
   }
 
   endInput(): void {
     this.#leaving = true;
-    void this.#taken.promise.then(() => this.#body?.end());
+    void this.#taken.promise.then((body) => body?.end());
   }
 
   async close(): Promise<void> {
@@ -86,6 +92,7 @@ export class AttachedStream<Name extends AttachName> implements AsyncDisposable 
       });
       const result = await followStream<AttachName>(stream, follower);
       this.#body?.destroy();
+      this.#lost(this.#body);
       if (result !== undefined) return result as OperationResult<Name>;
       if (signal.aborted) throw cancelled(signal);
       this.input = attaching.again(this.input, received);
@@ -93,9 +100,16 @@ export class AttachedStream<Name extends AttachName> implements AsyncDisposable 
     throw attaching.gaveUp(this.input);
   }
 
+  /** The daemon of that request has ended: whoever types waits for the next one. */
+  #lost(body: ClientRequest | undefined): void {
+    if (body === undefined || this.#body !== body) return;
+    this.#body = undefined;
+    this.#taken = deferred();
+  }
+
   readonly #take = (body: ClientRequest): void => {
     this.#body = body;
-    this.#taken.resolve(undefined);
+    this.#taken.resolve(body);
     if (this.#leaving) body.end();
   };
 }

@@ -26,11 +26,14 @@ export class LiveStream {
     this.queue.end();
   }
 
-  /** What has ended does not want the rest, like a closed pipe: the stream's `result` tells how it went. */
-  async write(body: ClientRequest | undefined, data: Uint8Array | string): Promise<void> {
-    await new Promise<void>((resolve) => {
-      if (this.#ended || body === undefined || body.destroyed) resolve();
-      else body.write(data, () => resolve());
+  /**
+   * False when its daemon is gone. What has ended does not want the rest, like a closed pipe: the stream's `result` tells how it went.
+   */
+  async write(body: ClientRequest | undefined, data: Uint8Array | string): Promise<boolean> {
+    return await new Promise<boolean>((resolve) => {
+      if (this.#ended) resolve(true);
+      else if (body === undefined || body.destroyed) resolve(false);
+      else body.write(data, (error) => resolve(this.#ended || !error));
     });
   }
 

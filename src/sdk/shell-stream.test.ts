@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { useScriptedClient } from "../../test/helpers/scripted-client.ts";
 
@@ -54,6 +55,16 @@ describe("an attached shell", () => {
       "attach sh-1 100x30 screen",
     ]);
     expect(scripted.notes().filter((line) => line.startsWith("recover"))).toHaveLength(2);
+  });
+
+  it("gives the next daemon what is typed while there is none", async () => {
+    const stream = attach();
+    await stream.write("die");
+    const { pid } = await scripted.sdk.daemonStatus();
+    await expect.poll(() => existsSync(`/proc/${pid}`), { interval: 2 }).toBe(false);
+    await Promise.all([stream.write("typed"), stream.write("exit")]);
+    expect(await texts(stream.output())).toMatch(/^\$ die\$ typedexit$/);
+    expect(await stream.result).toMatchObject({ state: "exited" });
   });
 
   it("that is not there is told", async () => {

@@ -4,6 +4,7 @@ import { failure } from "../model/error-codes.ts";
 import { MAX_PENDING_PER_RUN, PROPOSAL_SECONDS } from "../model/proposal.ts";
 import { approvalOperations } from "../model/operations/approval-operations.ts";
 import { ProposalQueue } from "../../test/helpers/proposal-queue.ts";
+import { checkProposed } from "./read-proposed.ts";
 
 let queue: ProposalQueue;
 beforeEach(() => {
@@ -94,6 +95,20 @@ describe("taking what gates ask", () => {
 
 it("G-96: no tool of MCP queue.answers a proposal, writes a rule, or reads the queue", () => {
   for (const [name, { mcp }] of Object.entries(approvalOperations)) expect(mcp, name).toBeNull();
+});
+
+it("G-176: a gate cannot have the daemon compile patterns that are too large, whatever that gate let pass", () => {
+  for (const [value, isTaken] of [
+    ["/x{1000}", true],
+    [`/${"x{1000}".repeat(100)}`, false],
+  ] as const) {
+    const checked = checkProposed("egress-block", {
+      routes: [{ host: "a.test", matches: [{ paths: [{ type: "regex", value }] }] }],
+    });
+    expect("problem" in checked ? checked.problem : true).toEqual(
+      isTaken || expect.stringContaining("repeat too much"),
+    );
+  }
 });
 
 describe("answering", () => {

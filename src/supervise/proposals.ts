@@ -274,7 +274,9 @@ export class Proposals {
     if (stored.status === "pending") return stored;
     const by = stored.decided_by === null ? "" : ` by ${stored.decided_by}`;
     // SECURITY: an answer is given once: a second one changes nothing (G-96)
-    throw failure("PROPOSAL_DECIDED", `Proposal ${id} was ${stored.status}${by} already`);
+    throw failure("PROPOSAL_DECIDED", `Proposal ${id} was ${stored.status}${by} already`, {
+      hint: `An answer is given once; see \`cloche approvals show ${id}\` for the one that was given`,
+    });
   }
 
   #look(stored: StoredProposal): Look {

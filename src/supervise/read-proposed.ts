@@ -1,6 +1,7 @@
 import { describeIssue } from "../model/describe-issue.ts";
 import { failure } from "../model/error-codes.ts";
 import { PROPOSED, type ProposalKind, proposalKindRow, type Proposed } from "../model/proposal.ts";
+import { areTooLarge } from "../policy/supervise/pattern-size.ts";
 import { isEgressProblem, parseEgress } from "../policy/egress/parse-egress.ts";
 
 /** What is proposed, as its kind has it, or what is wrong with it. */
@@ -12,6 +13,8 @@ export function checkProposed(
   const checked = schema.safeParse(given);
   if (!checked.success) return { problem: describeIssue(schema, given, checked.error) };
   if (kind !== "egress-block") return { proposed: checked.data };
+  if (areTooLarge((checked.data as Proposed<"egress-block">).routes))
+    return { problem: "its patterns repeat too much: use smaller numbers in braces, or type prefix or exact" };
   // Patterns have to compile, too.
   const egress = parseEgress(checked.data);
   return isEgressProblem(egress) ? { problem: egress.problem } : { proposed: checked.data };

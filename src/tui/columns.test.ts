@@ -1,9 +1,17 @@
+import stringWidth from "string-width";
 import { expect, it } from "vitest";
 import { columnsOf, cut, fill, wrap } from "./columns.ts";
 import { show } from "./shown.ts";
 
 it("counts columns, not letters", () => {
   expect([columnsOf("abc"), columnsOf("名前"), columnsOf("e\u0301")]).toEqual([3, 4, 1]);
+});
+
+it("takes each sign that is not measured for as wide as it is", () => {
+  const narrow = ["…", "─", "│", "▸", "·", "—"];
+  for (const sign of narrow) expect(stringWidth(sign), sign).toBe(1);
+  expect(columnsOf(`${narrow.join("")}a名`)).toBe(9);
+  expect(wrap(show`${narrow.join("")}`, 4)).toEqual(["…─│▸", "·—"]);
 });
 
 it("cuts and fills to a width", () => {

@@ -9,7 +9,7 @@ const KEYS = [
   ["o", "approve it once"],
   ["r", "approve it for this run, also when it is resumed"],
   ["b", "approve it, and write it into the bottle's file"],
-  ["e", "change it in your editor ($VISUAL, $EDITOR); o, r or b approves the change"],
+  ["e", "change it in your editor; o, r or b then approves the change"],
   ["x", "reject it; the agent is told the reason"],
   ["a", "sit down at a run; Ctrl-] comes back here"],
   ["s", "stop the agent of a run; the run is kept"],

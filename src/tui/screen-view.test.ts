@@ -43,8 +43,14 @@ it("never draws more than the terminal has, nor a line that drives it, whatever 
   );
 });
 
+it("shows all of its keys in a terminal of 80 columns", () => {
+  const { screen } = new PlayedOperator({ cols: 80, rows: 24 }).list([]).press("?");
+  expect(screen).toContain("o, r or b then approves the change");
+  expect(screen).not.toContain("…");
+});
+
 it("says when nobody asks, when it does not know yet, and when the terminal is too small", () => {
-  expect(new PlayedOperator().screen).toContain("Asking the daemon");
+  expect(new PlayedOperator().screen).toMatch(/Proposals: …[^]*Asking the daemon[^]*Runs: …/);
   expect(new PlayedOperator().list([]).screen).toContain("Nobody asks for anything.");
   expect(new PlayedOperator({ cols: 30, rows: 24 }).screen).toContain("The terminal is too small");
 });

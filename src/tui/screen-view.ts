@@ -28,16 +28,16 @@ function head(left: Shown, right: Shown, cols: number): Line {
 }
 
 function listBody(state: State): Line[] {
-  const { proposals, runs, cols, chosen, pane } = state;
+  const { proposals, runs, cols, chosen, pane, isListed } = state;
   const layout = layoutOf(state);
   const at = proposals.findIndex(({ proposal_id }) => proposal_id === chosen) + 1;
   const place = proposals.length > layout.list ? ` (${at} of ${proposals.length})` : "";
   return [
     head(show`cloche supervise`, connection(state), cols),
-    line(show`${pane === "proposals" ? "▸" : " "} Proposals: ${proposals.length}${place}`, "quiet"),
+    line(show`${pane === "proposals" ? "▸" : " "} Proposals: ${isListed ? proposals.length : "…"}${place}`, "quiet"),
     ...listLines(state, layout),
     ...previewLines(state, layout),
-    line(show`${pane === "runs" ? "▸" : " "} Runs: ${runs.length}`, "quiet"),
+    line(show`${pane === "runs" ? "▸" : " "} Runs: ${isListed ? runs.length : "…"}`, "quiet"),
     ...runLines(state, layout),
   ];
 }

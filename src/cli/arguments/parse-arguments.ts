@@ -153,6 +153,13 @@ function whereToLook({ completes }: PositionalSpec, workspace = "ID"): string | 
   switch (completes) {
     case "workspace":
       return "`cloche workspace list` shows the ids and names.";
+    case "run":
+      return "`cloche list active --all` shows the identities.";
+    case "definition":
+    case "agent":
+      return "`cloche list` shows the names.";
+    case "proposal":
+      return "`cloche approvals list` shows the ids.";
     case "environment":
       return "`cloche env list` shows the names.";
     case "shell":

@@ -3,7 +3,13 @@ import { defineCommand } from "../command.ts";
 import { YES } from "../arguments/run-options.ts";
 import { usageError } from "../arguments/usage-error.ts";
 import { escapeName } from "../output/escape.ts";
+import type { Layout } from "../output/table.ts";
+import { hangText } from "../output/wrap-text.ts";
 import { canAsk, confirm } from "../terminal/confirm.ts";
+import { terminalSize } from "../terminal/terminal-size.ts";
+
+const REMOVED = "Removed ";
+const INDENT = 4;
 
 export const command = defineCommand({
   words: ["cleanup"],
@@ -24,11 +30,13 @@ export const command = defineCommand({
     const client = await context.connect();
     const plan = await client.cleanUp({ all, dry_run: true });
     if (dry_run || plan.removed.length === 0) {
-      await context.print(plan, () => cleanedText(plan, "Would remove", all));
+      await context.print(plan, () => cleanedText(plan, "Would remove", all, context.layout));
       return 0;
     }
     if (!yes) {
-      context.io.stderr.write(plan.removed.map((one) => `  ${leftoverLine(one)}\n`).join(""));
+      const { cols } = terminalSize(context.io.stderr);
+      for (const line of plan.removed.flatMap((one) => leftoverLines("", one, cols - 2)))
+        context.io.stderr.write(`  ${line}\n`);
       const count = plan.removed.length;
       if (!(await confirm(context.io, `Remove ${count === 1 ? "it" : `these ${count}`}?`))) {
         context.note("Nothing was removed");
@@ -36,22 +44,24 @@ export const command = defineCommand({
       }
     }
     const done = await client.cleanUp({ all, onProgress: context.onProgress });
-    await context.print(done, () => cleanedText(done, "Removed", all));
+    await context.print(done, () => cleanedText(done, "Removed", all, context.layout));
     return 0;
   },
 });
 
-function cleanedText({ removed, kept }: CleanedUp, verb: string, all: boolean | undefined): string {
+function cleanedText({ removed, kept }: CleanedUp, verb: string, all: boolean | undefined, { width }: Layout): string {
   return [
     ...(removed.length === 0 ? ["Nothing to clean up"] : []),
-    ...removed.map((one) => `${verb} ${leftoverLine(one)}`),
-    ...kept.map((one) => `Kept ${leftoverLine(one)}`),
+    ...removed.flatMap((one) => leftoverLines(`${verb} `, one, width)),
+    ...kept.flatMap((one) => leftoverLines("Kept ", one, width)),
     ...(kept.length > 0 && !all ? ["What is kept and not at work goes with --all"] : []),
   ].join("\n");
 }
 
-function leftoverLine({ kind, identity, workspace_id: id, backend, reason }: Leftover): string {
+function leftoverLines(verb: string, { kind, identity, workspace_id: id, backend, reason }: Leftover, width: number) {
   const where = [id, backend].filter((part) => part !== null).join(" on ");
   const name = identity === null ? "" : ` ${escapeName(identity)}`;
-  return `${kind}${name}${where === "" ? "" : ` (${where})`}: ${escapeName(reason)}`;
+  // Of what is gone, nothing can be resumed or brought home any more.
+  const why = verb === REMOVED ? "" : `: ${escapeName(reason)}`;
+  return hangText("", INDENT, `${verb}${kind}${name}${where === "" ? "" : ` (${where})`}${why}`, width);
 }

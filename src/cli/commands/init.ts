@@ -55,6 +55,8 @@ function formatStarted({ agent, written, kept }: ManifestStarted, program: strin
     ...written.map((path) => `Wrote ${path}`),
     ...kept.map((path) => `Kept ${path}, which was there`),
     "",
-    `Next: \`${program} start ${agent} --dry-run\` shows what it would do, \`${program} start ${agent} --cwd\` does it in a copy of the current folder.`,
+    "Next:",
+    `  ${program} start ${agent} --dry-run  shows what it would do`,
+    `  ${program} start ${agent} --cwd      does it in a copy of the current folder`,
   ].join("\n");
 }

@@ -1,7 +1,10 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createMemoryIo } from "../../../test/helpers/memory-io.ts";
 import type { AgentList, PlannedRun, WantedValues } from "../../model/bottle-plan.ts";
+import type { RunEnd } from "../../model/run.ts";
 import type { Cloche } from "../../sdk/cloche.ts";
+import type { LaunchOptions } from "../../sdk/options.ts";
 import { runCli } from "../run-cli.ts";
 import { gatherValues } from "../start/gather-values.ts";
 
@@ -100,6 +103,43 @@ describe("cloche start", () => {
       expect(stderr.indexOf("provider")).toBeLessThan(stderr.indexOf("Start it? [y/N]"));
       expect(stderr).toContain("Nothing was started");
     }
+  });
+});
+
+describe("cloche start --headless at a terminal", () => {
+  it("gives Ctrl-C to the agent, stays until that has ended, and says what became of it", async () => {
+    const sent: string[] = [];
+    let end: (end: RunEnd) => void = () => undefined;
+    const ended = { identity: "demo-k3x9a", state: "ended", exit_code: 130, kept: true, reason: null } as RunEnd;
+    const client = {
+      planRun: () => Promise.resolve(PLANNED),
+      startRun: (_agent: string, { onProgress }: LaunchOptions) => {
+        onProgress?.({ step: "starting demo" });
+        return Promise.resolve({ identity: "demo-k3x9a" });
+      },
+      attachRun: () =>
+        Promise.resolve({
+          result: new Promise<RunEnd>((resolve) => (end = resolve)),
+          async *output() {
+            await setImmediate();
+            io.send("INT");
+            await setImmediate();
+            yield { channel: "stdout", data: Buffer.from("tidied up\n") };
+          },
+          signal(name: string) {
+            sent.push(name);
+            end(ended);
+            return Promise.resolve();
+          },
+          close: () => Promise.resolve(),
+        }),
+    } as unknown as Cloche;
+    const io = createMemoryIo({ tty: true, client });
+    expect(await runCli(["start", "demo", "--headless", "--prompt", "x"], io)).toBe(130);
+    expect(sent).toEqual(["INT"]);
+    expect(io.stdout.text).toBe("tidied up\n");
+    expect(io.stderr.text).not.toContain("cancelled");
+    expect(io.stderr.text).toContain("hint: Take it up with `cloche resume demo-k3x9a`");
   });
 });
 

@@ -4,6 +4,8 @@ import { escapeName } from "../output/escape.ts";
 
 export const AUDIT_HEADER = ["NUMBER", "TIME", "ABOUT", "KIND", "BY", "WHAT"];
 const MAX_CHARACTERS = 100;
+/** What a reader looks for: it stands before what is long, and is not cut off. */
+const FIRST = ["status", "scope", "proposal_id", "reason"];
 
 /** One entry at a glance; all of it is in the JSON. */
 export function auditRow({
@@ -17,7 +19,8 @@ export function auditRow({
   details,
 }: AuditEntry): string[] {
   const times = events.count > 1 ? [`${events.count} times`] : [];
-  const what = [...times, ...Object.entries(details).flatMap(([name, value]) => part(name, value))].join(", ");
+  const names = [...FIRST, ...Object.keys(details).filter((name) => !FIRST.includes(name))];
+  const what = [...times, ...names.flatMap((name) => part(name, details[name]))].join(", ");
   const cut = what.length > MAX_CHARACTERS ? `${what.slice(0, MAX_CHARACTERS)}…` : what;
   return [String(sequence), formatTime(time), identity ?? id ?? "-", kind, operator ?? "-", cut].map(escapeName);
 }

@@ -14,7 +14,10 @@ export function learnedYaml({
   denied_count: refused,
 }: EgressLearned): string {
   const countOf = (host: string) => hosts.find((one) => one.host === host);
-  const refusal = (host: string) => `denied ${countOf(host)?.denied ?? 0} times; take the marks away to let it pass`;
+  const refusal = (host: string) => {
+    const times = countOf(host)?.denied ?? 0;
+    return `denied ${times === 1 ? "once" : `${times} times`}; take the marks away to let it pass`;
+  };
   const listed = new Map((egress.routes ?? []).map((route) => [route.host, route]));
   const passed = [...listed.values()].flatMap((route) => {
     const more = denied.find(({ host }) => host === route.host);

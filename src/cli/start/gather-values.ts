@@ -43,7 +43,11 @@ async function askHidden(
       stderr.write(`${escapeName(text)}: `);
       const line = await lines.next();
       stderr.write("\n");
-      if (line.done === true) throw failure("CANCELLED", `Nothing was answered for ${name}`);
+      if (line.done === true) {
+        throw failure("CANCELLED", `Nothing was answered for ${name}`, {
+          hint: "Nothing was started; call it again, and answer what it asks for",
+        });
+      }
       answers.push([name, line.value]);
     }
   } finally {

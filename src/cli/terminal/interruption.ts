@@ -5,6 +5,7 @@ export interface Interruption {
   /** Resolves when a signal has come, to the exit code that it would have given. */
   readonly ended: Promise<number>;
   listen(): void;
+  /** From here on a signal is somebody else's, until it listens again. */
   stop(): void;
 }
 
@@ -21,6 +22,9 @@ export function createInterruption(io: Pick<CliIo, "onSignal">, onSignal: () => 
         end(128 + constants.signals[`SIG${signal}`]);
       });
     },
-    stop: () => stop?.(),
+    stop() {
+      stop?.();
+      stop = undefined;
+    },
   };
 }

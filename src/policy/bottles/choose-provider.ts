@@ -11,6 +11,12 @@ export interface ChosenProvider {
   readonly choice: ProviderChoice;
 }
 
+/** What a bottle says about its agent, whoever works in it. */
+export const providerOf = (ofBottle: AgentProvider | undefined): ChosenProvider => ({
+  template: ofBottle?.template ?? DEFAULT_PROVIDER,
+  choice: { auth_token: ofBottle?.auth_token ?? null, settings: ofBottle?.settings ?? {} },
+});
+
 /**
  * The bottle's, unless the agent names another; the bottle's credential and settings belong to the bottle's alone.
  *
@@ -20,9 +26,9 @@ export function chooseProvider(
   ofBottle: AgentProvider | undefined,
   agent: { readonly name: string; readonly source: AgentSource; readonly provider: string | undefined },
 ): ChosenProvider {
-  const template = ofBottle?.template ?? DEFAULT_PROVIDER;
-  if (agent.provider === undefined || agent.provider === template)
-    return { template, choice: { auth_token: ofBottle?.auth_token ?? null, settings: ofBottle?.settings ?? {} } };
+  const own = providerOf(ofBottle);
+  const { template } = own;
+  if (agent.provider === undefined || agent.provider === template) return own;
   if (agent.source === "project") {
     throw failure(
       "MANIFEST_INVALID",

@@ -47,8 +47,19 @@ describe("parseFrontMatter()", () => {
   });
 
   it.each([
-    ["nested keys", "? ".repeat(100), "a key must be a word"],
-    ["keys that are nested more deeply", "? ".repeat(10_000), ""],
+    ["lists on one line", "- ".repeat(32_000)],
+    ["lists in brackets", `a: ${"[".repeat(60_000)}`],
+    ["maps", `a: ${"{a: ".repeat(16_000)}`],
+    ["lines", Array.from({ length: 300 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n")],
+  ])("G-175 makes no document of %s that are nested beyond measure", (_what, yaml) => {
+    // Of the second one a process without the look before would end.
+    for (let time = 0; time < 3; time++)
+      expect(parseFrontMatter(`---\nb: 1\n${yaml}\n---\n`)).toMatchObject({ problem: "it is nested too deeply" });
+  });
+
+  it.each([
+    ["nested keys", "? ".repeat(10), "a key must be a word"],
+    ["keys that are nested more deeply", "? ".repeat(10_000), "too deeply"],
     ["many keys", Array.from({ length: 9000 }, (_, index) => `k${index}:`).join("\n"), "too much"],
     ["nested lists", `a: ${"[".repeat(100)}${"]".repeat(100)}`, "too deeply"],
     [

@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { messageOf } from "../../base/errors.ts";
-import { MAX_YAML_CHARS, yamlProblem } from "./plain-yaml.ts";
+import { MAX_YAML_CHARS, nestingProblem, yamlProblem } from "./plain-yaml.ts";
 
 /** A Markdown file with YAML between two lines of `---` at its beginning. */
 export interface FrontMatter {
@@ -30,6 +30,8 @@ export function parseFrontMatter(file: string): FrontMatter | FrontMatterProblem
   const lines = new LineCounter();
   const lineAt = (offset: number) => lines.linePos(offset).line + LINES_BEFORE;
   try {
+    const deep = nestingProblem(yaml);
+    if (deep) return { line: LINES_BEFORE + yaml.slice(0, deep.offset).split("\n").length, problem: deep.problem };
     // The library compares each key with all others; `yamlProblem` does so at once.
     const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
     // A tag that nobody knows is a warning of the library's; here it would be a value that silently means something else.

@@ -1,4 +1,4 @@
-import { type Document, isAlias, isMap, isPair, isScalar, isSeq, type Node } from "yaml";
+import { type CST, type Document, isAlias, isMap, isPair, isScalar, isSeq, type Node, Parser } from "yaml";
 
 /** More than any definition has. The library takes a time that grows much faster than what it reads. */
 export const MAX_YAML_CHARS = 64 * 1024;
@@ -10,6 +10,28 @@ export interface YamlProblem {
   readonly offset: number;
   /** A clause. */
   readonly problem: string;
+}
+
+/**
+ * Where a text is nested more deeply than any definition, before a document is made of it; undefined where it is not.
+ *
+ * SECURITY: a document is made by calls within calls, and where these have nearly used up the stack, an expression that is compiled then ends the whole process (G-175)
+ */
+export function nestingProblem(yaml: string): YamlProblem | undefined {
+  let level: CST.Token[] = [...new Parser().parse(yaml)];
+  // A document is around all of it.
+  for (let depth = 0; level.length > 0; depth++) {
+    const [first] = level;
+    if (depth > MAX_DEPTH + 1 && first) return { offset: first.offset, problem: "it is nested too deeply" };
+    level = level.flatMap(tokensIn);
+  }
+  return undefined;
+}
+
+function tokensIn(token: CST.Token): CST.Token[] {
+  if (token.type === "document") return token.value ? [token.value] : [];
+  if (!("items" in token)) return [];
+  return token.items.flatMap(({ key, value }) => [key, value].flatMap((one) => one ?? []));
 }
 
 /**

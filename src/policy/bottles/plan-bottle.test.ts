@@ -192,11 +192,14 @@ describe("planBottle()", () => {
         ],
       },
     ];
-    const { egress_plan: egress } = plan({ ...FULL, egress: { routes } });
+    const repo = (token_ref: string) => ({ url: `https://git.example.com/${token_ref}`, auth: { token_ref } });
+    const git = { repos: { one: repo("C"), two: repo("A") } };
+    const { egress_plan: egress } = plan({ ...FULL, egress: { routes }, git });
     expect(egress.stand_ins.map(({ token_ref, variable }) => [token_ref, variable])).toEqual([
       ["CLAUDE_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
       ["A", "A"],
       ["B", "B"],
+      ["C", "C"],
     ]);
     expect(egress.routes.at(-1)?.auth_scheme).toBe("Bearer+ApiKey");
   });

@@ -106,7 +106,8 @@ function planEgress(input: PlanInput, supervised: boolean): EgressPlan {
   const { provider, choice, standIn } = input;
   const { log, routes } = plannedRoutes(input, supervised);
   const own = askCredentials(provider, choice);
-  const others = tokenRefs(routes).filter((ref) => !own.some(({ token_ref }) => token_ref === ref));
+  const refs = new Set([...tokenRefs(routes), ...tokenRefsOfRepos(input.merged.bottle.git)]);
+  const others = [...refs].filter((ref) => !own.some(({ token_ref }) => token_ref === ref));
   return {
     log,
     routes,
@@ -116,6 +117,9 @@ function planEgress(input: PlanInput, supervised: boolean): EgressPlan {
     })),
   };
 }
+
+const tokenRefsOfRepos = (git: GitPolicy | undefined): string[] =>
+  Object.values(git?.repos ?? {}).flatMap(({ auth }) => auth?.token_ref ?? []);
 
 function planGitGate(
   git: GitPolicy | undefined,

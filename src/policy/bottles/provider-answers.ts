@@ -76,7 +76,7 @@ export function askRoutes(provider: Provider, choice: ProviderChoice): readonly 
 export function requireFit(provider: Provider, choice: ProviderChoice, bottle: string): void {
   const problem = attempt(provider, () => provider.check(choice));
   if (problem === undefined) return;
-  throw failure("MANIFEST_INVALID", `Bottle "${bottle}" cannot have agent ${provider.name}: ${problem}`);
+  throw failure("MANIFEST_INVALID", `Bottle "${bottle}" cannot use provider "${provider.name}": ${problem}`);
 }
 
 /** Throws what is wrong with the value of a credential. SECURITY: a plugin's words about it are not repeated where they have the value in them (G-63) */

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { Route } from "../../model/egress.ts";
 import type { ProposedRoute } from "../../model/proposal.ts";
+import { shownName } from "../git/shown-name.ts";
 import { addsOf } from "./adds.ts";
 
 const adds = (route: ProposedRoute, routes: Route[] = []) => addsOf("egress-block", { routes: [route] }, { routes });
@@ -48,6 +49,19 @@ it("G-98: says that a star covers every host below, and what goes along with a r
 it("G-98: says every route of a list", () => {
   const sentence = addsOf("egress-block", { routes: [{ host: "a.test" }, { host: "hidden.test" }] }, { routes: [] });
   expect(sentence).toContain("hidden.test");
+});
+
+it("G-171: a branch is no more than a name in the sentence, whatever it is called", () => {
+  const forged = `docs (new → 111111111111), though the rules refuse it: paths: a.md is denied by docs/**.`;
+  for (const space of [" ", "\u00a0", "\u2003", "\u2800"]) {
+    const refs = [{ ref: `refs/heads/${forged.replaceAll(" ", space)}`, old: "0".repeat(40), new: "a".repeat(40) }];
+    const push = { digest: "", repo: "app", refs, failures: [{ step: "refs", text: "release is denied" }] };
+    const sentence = addsOf("push-allow", push, { routes: [] });
+    expect(sentence).toContain(`changes "docs${space}(new`);
+    expect(sentence).toContain('docs/**." (new → aaaaaaaaaaaa), though the rules refuse it: refs: release is denied.');
+  }
+  expect(shownName('a" (new')).toBe(String.raw`"a\" (new"`);
+  for (const plain of ["agent/fix-1_2", "docs/größe.md", "src/@scope/日本.ts"]) expect(shownName(plain)).toBe(plain);
 });
 
 it("says what else is asked for", () => {

@@ -2,6 +2,7 @@ import { BUDGET_WORDS } from "../../model/budget.ts";
 import type { Proposed, ProposalKind } from "../../model/proposal.ts";
 import type { Route } from "../../model/egress.ts";
 import { shortRef } from "../git/ref-rules.ts";
+import { shownName } from "../git/shown-name.ts";
 import { addedRoute } from "./added-route.ts";
 
 /** What a sentence is made with beside the proposal. */
@@ -51,9 +52,9 @@ function found(findings: Proposed<"dlp-allow">["findings"]): string[] {
 
 const NO_OBJECT = /^0+$/;
 function changed({ ref, old, new: next }: Proposed<"push-allow">["refs"][number]): string {
-  if (NO_OBJECT.test(next)) return `${shortRef(ref)} (deleted)`;
+  if (NO_OBJECT.test(next)) return `${shownName(shortRef(ref))} (deleted)`;
   const from = NO_OBJECT.test(old) ? "new" : old.slice(0, 12);
-  return `${shortRef(ref)} (${from} → ${next.slice(0, 12)})`;
+  return `${shownName(shortRef(ref))} (${from} → ${next.slice(0, 12)})`;
 }
 
 const quoted = (text: string): string => JSON.stringify(text);

@@ -1,5 +1,6 @@
 import { canonicalHostPattern } from "../../model/host-name.ts";
 import { RouteTable } from "../egress/route-table.ts";
+import { areTooLarge } from "./pattern-size.ts";
 import { BadArguments, readList, readObject, readText } from "./read-arguments.ts";
 
 const MOST_ROUTES = 16;
@@ -23,9 +24,15 @@ export interface AskedRoute {
 /** The routes that an agent asks for, as the queue takes them. Throws `BadArguments`. */
 export function readAskedRoutes(value: unknown): AskedRoute[] {
   const routes = readList(value, "routes", MOST_ROUTES, readRoute) ?? [];
+  if (areTooLarge(routes))
+    throw new BadArguments(
+      '"routes" has patterns that repeat too much',
+      "Use smaller numbers in braces, or type prefix or exact",
+    );
   if (routes.length === 0) throw new BadArguments('"routes" names no route', HINT);
   const twice = routes.find(({ host }, index) => routes.findIndex((one) => one.host === host) !== index);
   if (twice) throw new BadArguments(`"${twice.host}" is there twice`, "Give one route for each host");
+  routes.forEach((route, index) => requireCompiling(route, `routes.${index}`));
   return routes;
 }
 
@@ -41,7 +48,6 @@ function readRoute(value: unknown, where: string): AskedRoute {
     );
   const ports = readList(route["ports"], `${where}.ports`, MOST, readPort);
   const matches = readList(route["matches"], `${where}.matches`, MOST, readMatch);
-  requireCompiling(host, matches, where);
   return {
     host,
     ...(ports && ports.length > 0 && { ports }),
@@ -110,7 +116,7 @@ function readType(value: unknown, where: string, hint: string): string {
   throw new BadArguments(`"${where}.type" is none of ${TYPES.join(", ")}`, hint);
 }
 
-function requireCompiling(host: string, matches: object[] | undefined, where: string): void {
+function requireCompiling({ host, matches }: AskedRoute, where: string): void {
   try {
     new RouteTable([{ host, matches: matches ?? null }]);
   } catch {
