@@ -84,6 +84,14 @@ it("bottles and agents: what is edited is checked, names are completed, programs
       code: "BOTTLE_NOT_FOUND",
     });
 
+    const nowhere = Manifest.fromObject({
+      bottles: { dev: { environment: "no-such:1" } },
+      agents: { demo: { bottle: "dev" } },
+    });
+    await expect(at.sdk.planRun("demo", { manifest: nowhere })).rejects.toMatchObject({
+      code: "ENVIRONMENT_NOT_FOUND",
+    });
+
     const project = at.path("project");
     mkdirSync(join(project, ".cloche/agents"), { recursive: true });
     writeFileSync(join(project, ".cloche/agents/theirs.md"), "---\nbottle: dev\nprovider: codex\n---\n");

@@ -7,6 +7,7 @@ import type { EnvironmentDetail, EnvironmentList } from "../../src/model/environ
 import type { Journal } from "../../src/model/exec.ts";
 import type { DaemonStatus } from "../../src/model/health.ts";
 import type { Workspace } from "../../src/model/workspace.ts";
+import { cliInProcess } from "../helpers/cli-in-process.ts";
 import { eventually, type Installation, PROJECT, runProcess, withInstallation } from "../helpers/installation.ts";
 import { installProgram } from "../helpers/installed-program.ts";
 import { useSandbox } from "../helpers/sandbox.ts";
@@ -247,7 +248,8 @@ describe("the program", () => {
     await withInstallation(async (at) => {
       let count = 0;
       const visit = async (words: string[]): Promise<void> => {
-        const [human, json] = await Promise.all([at.cli([...words, "--help"]), at.cli([...words, "--help", "--json"])]);
+        const call = (args: string[]) => (words.length < 2 ? at.cli(args) : cliInProcess(at, args));
+        const [human, json] = await Promise.all([call([...words, "--help"]), call([...words, "--help", "--json"])]);
         expect(human, words.join(" ")).toMatchObject({
           code: 0,
           stderr: "",
@@ -263,6 +265,15 @@ describe("the program", () => {
       expect((await at.cli(["--version", "--json"])).json()).toEqual({ version });
       expect(readdirSync(at.home)).toEqual([]);
     });
+  });
+
+  it("has every command in the built program", async () => {
+    const parts = readdirSync(join(PROJECT, "dist/cli")).filter((name) => /^bundled-.*\.js$/.test(name));
+    expect(parts.length).toBeGreaterThan(25);
+    const script = "for (const part of process.argv.slice(1)) await import(part);";
+    const paths = parts.map((name) => join(PROJECT, "dist/cli", name));
+    const { code, stderr } = await runProcess(process.execPath, ["--input-type=module", "-e", script, ...paths]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
   it("has colour on a terminal, and none with NO_COLOR or in a pipe", async () => {
@@ -317,8 +328,9 @@ describe("the program", () => {
       expect(human.stdout).toMatch(/All \d+ steps went as promised/);
       const json = await at.cli(["demo", "--json"]);
       expect(json.code).toBe(0);
-      const document = json.json() as { ok: boolean; steps: { name: string; ok: boolean }[] };
+      const document = json.json() as { ok: boolean; duration_ms: number; steps: { name: string; ok: boolean }[] };
       expect(document.ok).toBe(true);
+      expect(document.duration_ms).toBeLessThan(15_000);
       expect(document.steps.length).toBeGreaterThanOrEqual(6);
       for (const step of document.steps) expect(step.ok, step.name).toBe(true);
       expect((await at.sdk.listWorkspaces()).count).toBe(0);

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -6,7 +8,7 @@ import type { AuditKind } from "../../src/model/audit.ts";
 import type { Proposal } from "../../src/model/proposal.ts";
 import { AskingAgents } from "../helpers/asking-agents.ts";
 import { gateOf } from "../helpers/gate-of.ts";
-import { eventually, Installation } from "../helpers/installation.ts";
+import { eventually, Installation, PROJECT } from "../helpers/installation.ts";
 
 /** When the process dies, as parts of the time that an approval takes. */
 const MOMENTS = [0.05, 0.35, 0.65, 0.9];
@@ -53,11 +55,15 @@ const bottle = () => readFileSync(join(at.home, "bottles/asker.md"), "utf8");
 
 /** What was answered is there, once, in the queue, the policy, the bottle and the audit; what was not is nowhere. */
 async function expectWhole({ proposal_id: id }: Proposal, host: string, scope: "run" | "bottle"): Promise<string> {
-  const { proposals } = await at.sdk.listApprovals({ proposal_id: id, status: "all" });
-  const status = proposals[0]?.status ?? "gone";
+  let status = "";
+  await eventually(async () => {
+    // Asked each time: an approval may still be on its way.
+    const { proposals } = await at.sdk.listApprovals({ proposal_id: id, status: "all" });
+    status = proposals[0]?.status ?? "gone";
+    expect(["approved", "pending"]).toContain(status);
+    expect((await routesInForce()).includes(host), `${host} is ${status}`).toBe(status === "approved");
+  });
   const isApproved = status === "approved";
-  expect(["approved", "pending"]).toContain(status);
-  await eventually(async () => expect((await routesInForce()).includes(host), `${host} is ${status}`).toBe(isApproved));
   const written = bottle().split(host).length - 1;
   // The file is written before the answer: one that was not written down may have left it there.
   expect(isApproved || scope === "run" ? [isApproved && scope === "bottle" ? 1 : 0] : [0, 1]).toContain(written);
@@ -108,6 +114,37 @@ describe("kill -9 in the middle of an approval", () => {
       if (status === "approved") continue;
       await at.sdk.showApproval(proposal.proposal_id);
       await at.sdk.approveProposal(proposal.proposal_id, { scope });
+      expect(await expectWhole(proposal, host, scope)).toBe("approved");
+    }
+  });
+
+  it.each(["run", "bottle"] as const)("of the operator's program, for the %s: the same", async (scope) => {
+    const approve = ({ proposal_id }: Proposal) => {
+      const words = [join(PROJECT, "dist/cli/main.js"), "approvals", "approve", proposal_id, "--scope", scope];
+      const program = spawn(process.execPath, words, { env: at.env, stdio: "ignore" });
+      return { program, ended: once(program, "exit") };
+    };
+    const name = (nth: number) => `operator-${scope}-${nth}.example.com`;
+    const first = await asked(name(0));
+    const began = performance.now();
+    expect(await approve(first).ended).toEqual([0, null]);
+    const duration = performance.now() - began;
+    for (const [nth, moment] of MOMENTS.entries()) {
+      const host = name(nth + 1);
+      const proposal = await asked(host);
+      const { program, ended } = approve(proposal);
+      await pause(duration * moment);
+      program.kill("SIGKILL");
+      await ended;
+      let status = "";
+      // What it had asked for goes on without it.
+      await eventually(async () => {
+        status = await expectWhole(proposal, host, scope);
+      });
+      if (status === "approved") continue;
+      await at.sdk.approveProposal(proposal.proposal_id, { scope }).catch((error: unknown) => {
+        expect(error).toMatchObject({ code: "PROPOSAL_DECIDED" }); // by the one that was on its way
+      });
       expect(await expectWhole(proposal, host, scope)).toBe("approved");
     }
   });

@@ -263,6 +263,14 @@ describe("runs", () => {
       await sdk().cleanUp({ all: true });
     });
 
+    it("end by `cloche stop` though they are shells, which ignore being asked to", async () => {
+      agents.agent("prompt", 'PS1="ready$ " exec /bin/sh -i');
+      const { identity } = await sdk().startRun("prompt", agents.options({ headless: false, terminal: size }));
+      await until((await sit(identity, 0)).output, "ready$");
+      expect(await sdk().stopRun(identity)).toMatchObject({ exit_code: 129, kept: true, reason: null });
+      await sdk().cleanUp({ all: true });
+    });
+
     it("get Ctrl-C as a signal, and a screen of one character", async () => {
       agents.agent("tiny", "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.1; done");
       const one = { cols: 1, rows: 1 };
@@ -409,6 +417,7 @@ describe("runs", () => {
     const { identity } = await agents.run("failing");
     const { workspace_id: own } = agents.metadata(identity);
     const created = { backend: "container", environment: "host", name: "unrelated", keep: true };
+    const alike = await sdk().createWorkspace({ ...created, name: "alike", idempotency_key: "run/tester-12345" });
     const { workspace_id: unrelated } = await sdk().createWorkspace(created);
     writeFileSync(
       agents.stateFile(identity),
@@ -416,8 +425,9 @@ describe("runs", () => {
     );
     expect(await sdk().cleanUp()).toMatchObject({ removed: [], kept: [{ identity, workspace_id: own }] });
     expect(await sdk().cleanUp({ all: true })).toMatchObject({ removed: [{ identity, workspace_id: own }], kept: [] });
-    expect((await sdk().listWorkspaces()).workspaces).toMatchObject([{ workspace_id: unrelated }]);
-    await sdk().deleteWorkspace(unrelated);
+    const left = (await sdk().listWorkspaces()).workspaces.map(({ workspace_id: id }) => id);
+    expect(left.toSorted()).toEqual([alike.workspace_id, unrelated].toSorted());
+    for (const id of left) await sdk().deleteWorkspace(id);
   });
 
   it("find their workspace, their home and their files again when they are resumed", async () => {

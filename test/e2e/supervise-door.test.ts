@@ -1,9 +1,9 @@
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { changedName } from "../../src/contracts/environment.ts";
+import { changeKey } from "../../src/environments/changed.ts";
 import type { Proposal } from "../../src/model/proposal.ts";
 import { callTool } from "../../src/parity/supervise-call.ts";
-import { contentHash, hashOf } from "../../src/policy/supervise/content-hash.ts";
-import { openStore } from "../../src/store/open-store.ts";
+import { insertCapabilityBlock } from "../helpers/arriving-proposal.ts";
 import { BottledAgents } from "../helpers/bottled-agents.ts";
 import { eventually, Installation } from "../helpers/installation.ts";
 import { killDaemon } from "../helpers/running-daemon.ts";
@@ -21,35 +21,6 @@ const request = (method: string, params: object = {}) => ({ jsonrpc: "2.0", id: 
 const call = (name: string, args: object = {}) => request("tools/call", { name, arguments: args });
 
 const TOOL = "printf '#!/bin/sh\\necho I am the tool\\n' >/usr/local/bin/the-tool && chmod 755 /usr/local/bin/the-tool";
-
-/** A question that a gate should not have let through, as an older daemon may have written it down. */
-async function insertProposal(at: Installation, run: { identity: string; workspace_id: string }): Promise<string> {
-  const { proposals } = await at.sdk.listApprovals({ status: "all" });
-  const [pattern] = proposals;
-  if (!pattern) throw new Error("there is no proposal to take for a pattern");
-  await at.sdk.stopDaemon();
-  const store = await new Promise<Exclude<ReturnType<typeof openStore>, "locked">>((resolve, reject) => {
-    const open = () => {
-      const opened = openStore(join(at.home, "store.sqlite"));
-      expect(opened).not.toBe("locked");
-      if (opened !== "locked") resolve(opened);
-    };
-    eventually(open).catch(reject);
-  });
-  const proposal_id = "p-0000000000";
-  const proposed = { packages: ["jq"] };
-  const { environment, changes } = { environment: "host", changes: [] };
-  store.putProposal({
-    ...pattern,
-    ...run,
-    ...{ proposal_id, proposed, kind: "capability-block", status: "pending" },
-    ...{ decided_at: null, decided_by: null, reason: null, scope: null, ask_ids: [proposal_id], valid_until: null },
-    content_hash: contentHash("capability-block", proposed),
-    current_hash: hashOf({ environment, changes }),
-  });
-  store.close();
-  return proposal_id;
-}
 
 describe("the supervise door of a run", () => {
   let at: Installation;
@@ -208,7 +179,7 @@ sleep 600`;
     agents.agent("rooted", "sleep 600", { bottle: { supervise: true } });
     const { identity, workspace_id } = await at.sdk.startRun("rooted", agents.options());
     const before = [agents.metadata(identity), await at.sdk.statusWorkspace(workspace_id)];
-    const proposal_id = await insertProposal(at, { identity, workspace_id });
+    const proposal_id = await insertCapabilityBlock(at, { identity, workspace_id, environment: "host" });
     await expect(at.sdk.approveProposal(proposal_id)).rejects.toMatchObject({ code: "REMEDIATION_UNSUPPORTED" });
     expect([agents.metadata(identity), await at.sdk.statusWorkspace(workspace_id)]).toEqual(before);
     expect((await at.sdk.listApprovals({ identity })).proposals).toMatchObject([{ proposal_id, status: "pending" }]);
@@ -232,6 +203,12 @@ sleep 600`;
     await expect(at.sdk.approveProposal(first.proposal_id)).rejects.toMatchObject({ code: "AGENT_PROGRAM_NOT_FOUND" });
     expect((await at.sdk.statusWorkspace(workspace_id)).environment).toBe("debian:12");
     expect(agents.metadata(identity)).toMatchObject({ environment: "debian:12", changes: [], moving: null });
+    // What no run has is not kept: it is as large as a system.
+    const { digest } = await at.sdk.inspectEnvironment("debian:12");
+    const keyOf = (step: string) => changeKey(digest ?? "", [identity, [], [step]]);
+    const changedOnes = async () =>
+      (await at.sdk.listEnvironments()).environments.map(({ name }) => changedName(name)?.key);
+    expect(await changedOnes()).not.toContain(keyOf("rm -f /usr/bin/perl"));
     await at.sdk.rejectProposal(first.proposal_id, "it needs perl");
     // Its second life, in the old environment, with its files.
     const { proposal_id: id } = await proposalOf(identity);
@@ -254,10 +231,11 @@ sleep 600`;
       if (isChanged) break;
     }
     expect(await statusOf()).toBe("approved");
+    expect(await changedOnes()).toContain(keyOf(TOOL));
     const { stdout, end } = await agents.follow(at.sdk.attachRun(identity));
     expect(stdout).toContain("I am the tool\nnoted\n");
     expect(end).toMatchObject({ exit_code: 7 });
-  });
+  }, 400_000); // it builds three environments
 
   it("G-106 is not there where the bottle says so", async () => {
     const { answers } = await talk("alone", [request("tools/list")], { supervise: false });

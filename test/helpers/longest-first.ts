@@ -10,6 +10,7 @@ const LONGEST = [
   "parity/ordinary-user",
   "parity/vm",
   "e2e/backends-cli",
+  "e2e/git-gate",
   "e2e/vm",
   "parity/docker-gvisor",
   "e2e/vm-faults",
