@@ -1,4 +1,4 @@
-// Closes a run of the tests: the slowest files, what failed, and the line `N passed, N failed`. The end of a log is the part that is always kept.
+// Closes a run of the tests: the slowest files, what passed at its second try only, what failed, and the line `N passed, N failed`. The end of a log is the part that is always kept.
 import console from "node:console";
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
@@ -25,6 +25,9 @@ try {
     console.log(`${secondsOf(file).toFixed(1).padStart(8)} s  ${relative(".", file.name)}`);
   for (const file of testResults) {
     const wrong = file.assertionResults.filter((one) => one.status !== "passed");
+    for (const one of file.assertionResults)
+      if (one.status === "passed" && one.failureMessages.length > 0)
+        console.log(`second try: ${relative(".", file.name)}: ${one.fullName}: ${firstLine(one.failureMessages[0])}`);
     for (const one of wrong)
       if (one.status === "failed")
         console.log(`failed: ${relative(".", file.name)}: ${one.fullName}: ${firstLine(one.failureMessages[0])}`);

@@ -7,14 +7,15 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath, URL } from "node:url";
 import { promisify } from "node:util";
 import { interleave } from "../interleave.mjs";
-import { processesNaming, descendants, proportionalKib } from "../processes.mjs";
+import { processesNaming, descendants, proportionalKib, residentKib } from "../processes.mjs";
 import { median, p99 } from "../statistics.mjs";
 import { timed } from "../timed.mjs";
 
 const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const BACKENDS = /** @type {const} */ (["container", "vm"]);
 const GOAL_MS = { container: 150, vm: 400 };
-const MEMORY_MIB = 70;
+/** 70 MB. */
+const MEMORY_MIB = 66.7;
 const AT_ONCE = 10;
 const IDLE = 4;
 /** For what a start has taken to be made anew: a gate, and a machine. */
@@ -184,12 +185,19 @@ async function idle({ cloche, home, daemonPid }) {
   const daemon = await daemonPid();
   const own = () =>
     new Set([...descendants(daemon), ...processesNaming(home).flatMap((pid) => [pid, ...descendants(pid)])]);
-  const before = own();
+  // A gate waits for the next run both times, so what four runs add is four of each.
+  const sums = () => {
+    const pids = [...own()];
+    /** @param {(pid: number) => number} kib */
+    const mib = (kib) => pids.reduce((sum, pid) => sum + kib(pid), 0) / 1024;
+    return { count: pids.length, shared: mib(proportionalKib), resident: mib(residentKib) };
+  };
+  const before = await whenReady("container", () => Promise.resolve(sums()));
   const runs = [];
   for (let count = 0; count < IDLE; count++) runs.push(await start(cloche, "container"));
-  await setTimeout(1000);
-  const fresh = [...own()].filter((pid) => !before.has(pid));
-  const mib = fresh.reduce((sum, pid) => sum + proportionalKib(pid), 0) / 1024 / IDLE;
+  const after = await whenReady("container", () => Promise.resolve(sums()));
+  const mib = (after.shared - before.shared) / IDLE;
+  const resident = (after.resident - before.resident) / IDLE;
   await Promise.all(runs.map(({ identity }) => cloche.stopRun(identity)));
   await cloche.cleanUp({ all: true });
   return {
@@ -198,8 +206,8 @@ async function idle({ cloche, home, daemonPid }) {
     unit: "MiB",
     ours_p50: mib,
     ours_p99: null,
-    goal: `≤ ${MEMORY_MIB} MiB`,
+    goal: `≤ ${MEMORY_MIB} MiB (70 MB)`,
     holds: mib <= MEMORY_MIB,
-    note: `PSS of ${fresh.length / IDLE} processes each: sandbox, agent, gate and its keeper`,
+    note: `what one more adds to the PSS of all, in ${(after.count - before.count) / IDLE} processes: sandbox, agent, gate and its keeper; resident, with shared pages in full for each: ${resident.toFixed(1)} MiB`,
   };
 }

@@ -92,6 +92,8 @@ async function untilShown(cloche, identity, where) {
 async function withMany(where) {
   const began = performance.now();
   const screen = await Screen.open(where);
+  // The copies, and those that they were copied from. A key before they are there measures the start.
+  await screen.seen(/Proposals: \d{4}/);
   const opened = performance.now() - began;
   const samples = [];
   for (let count = 0; count < KEYS; count++) {
@@ -106,7 +108,7 @@ async function withMany(where) {
     ours_p99: p99(samples),
     goal: `≤ ${GOAL_MS} ms`,
     holds: median(samples) <= GOAL_MS,
-    note: `the first picture, the start of the program included, took ${opened.toFixed(0)} ms`,
+    note: `the first picture with all of them, the start of the program included, took ${opened.toFixed(0)} ms`,
     details: { samples, opened },
   };
 }
@@ -161,10 +163,11 @@ class Screen {
     });
   }
 
-  /** When a text was on the screen first, in milliseconds since 1970. @param {string} text */
+  /** When a text was on the screen first, in milliseconds since 1970. @param {string | RegExp} text */
   async seen(text) {
-    await this.#until(() => this.#shown.includes(text), text);
-    const end = this.#shown.indexOf(text) + text.length;
+    const found = () => (typeof text === "string" ? this.#shown.indexOf(text) : this.#shown.search(text));
+    await this.#until(() => found() >= 0, String(text));
+    const end = found() + (typeof text === "string" ? text.length : 1);
     return this.#parts.find((part) => part.end >= end)?.at ?? Number.NaN;
   }
 
