@@ -324,7 +324,9 @@ describe("a shell's handle", () => {
       expect((await shell.read({ cursor: 0 })).output).toContain("first-2");
       await shell.resize({ cols: 80, rows: 24 });
       expect(shell.info).toMatchObject({ cols: 80, rows: 24 });
-      await shell.write("sleep 1000");
+      // It says so when it runs: a shell that has not started it yet would keep the signal to itself.
+      await shell.write("sh -c 'echo third-$((1+1)); exec sleep 1000'");
+      await expect.poll(async () => (await shell.read({ cursor: 0 })).output).toContain("third-2");
       expect((await shell.signal()).signalled).toBe(true);
       await using attached = shell.attach({ cols: 80, rows: 24 });
       await attached.write("exit 0\n");
