@@ -22,6 +22,7 @@
 #include "walls/enter.h"
 #include "walls/spare.h"
 #include "walls/wall.h"
+#include "walls/wall_watch.h"
 #include "wire/bridge.h"
 
 #define VERSION "0.1.0"
@@ -36,6 +37,7 @@ static const struct role {
     {"mapped", mapped_main},
     {"enter", enter_main},
     {"wall", wall_main},
+    {"wall-watch", wall_watch_main},
     {"spare-wall", spare_main},
     {"gate-keeper", gate_keeper_main},
     {"cover", cover_main},

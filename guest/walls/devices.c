@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/launcher.h"
+#include "walls/restrict_mount.h"
 #include "walls/terminals.h"
 
 #define PLACE "/run/dev" /* on the stage */
@@ -32,6 +33,7 @@ static void bind_device(const char *name) {
   snprintf(to, sizeof to, PLACE "/%s", name);
   int file = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
   if (file < 0 || close(file) < 0 || mount(from, to, NULL, MS_BIND, NULL) < 0) fail("cannot bind %s", from);
+  restrict_mount(to, MS_NOSUID | MS_NOEXEC);
 }
 
 void devices_mount(void) {

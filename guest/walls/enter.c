@@ -9,23 +9,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/complain.h"
 #include "base/launcher.h"
 #include "walls/container_cgroup.h"
 #include "walls/idmap.h"
+#include "walls/keep_capabilities.h"
 #include "walls/namespace_limits.h"
 #include "wire/listener.h"
 
@@ -65,18 +62,6 @@ static char *take_hold(const char *path) {
   hide(path);
   snprintf(name, sizeof name, "/proc/self/fd/%d", passed);
   return keep_text(name);
-}
-
-/* A user other than root keeps no capability over an execve unless it is ambient; `init` drops what it does not need. */
-static void keep_capabilities(void) {
-  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-  struct __user_cap_data_struct data[2];
-  if (syscall(SYS_capget, &header, data) != 0) fail("cannot read the capabilities");
-  for (int i = 0; i < 2; i++) data[i].inheritable = data[i].permitted;
-  if (syscall(SYS_capset, &header, data) != 0) fail("cannot keep the capabilities");
-  for (unsigned number = 0; number < 64; number++) {
-    if (data[number / 32].permitted >> number % 32 & 1) (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, number, 0, 0);
-  }
 }
 
 static void nothing_to_open(void *argument) { (void)argument; }

@@ -15,12 +15,15 @@
 #define AGENT_ID 1000 /* uid and gid, on every backend */
 
 int id_map_option(struct id_map *map, char *const *words) {
-  if (strcmp(words[0], "--single") == 0) {
+  bool single_agent = strcmp(words[0], "--single-agent") == 0;
+  if (single_agent || strcmp(words[0], "--single") == 0) {
     map->single = true;
+    map->own = single_agent ? AGENT_ID : 0;
     return 1;
   }
   if (strcmp(words[0], "--agent") == 0 && words[1]) {
     map->agent = sscanf(words[1], "%u:%u", &map->agent_uid, &map->agent_gid) == 2;
+    map->own = AGENT_ID;
     return map->agent ? 2 : 0;
   }
   unsigned long *number = strcmp(words[0], "--shift-base") == 0    ? &map->shift_base
@@ -48,13 +51,13 @@ static pid_t start_mapper(const struct id_map *map, const int go_ahead[2]) {
     write_text(path, "deny");
   }
   snprintf(path, sizeof path, "/proc/%d/uid_map", (int)target);
-  if (map->single) snprintf(line, sizeof line, "0 %u 1\n", uid);
-  else if (map->agent) snprintf(line, sizeof line, "%d %u 1\n", AGENT_ID, map->agent_uid);
+  if (map->single) snprintf(line, sizeof line, "%u %u 1\n", map->own, uid);
+  else if (map->agent) snprintf(line, sizeof line, "%u %u 1\n", map->own, map->agent_uid);
   else snprintf(line, sizeof line, "0 %lu %lu\n", map->shift_base, map->shift_count);
   write_text(path, line);
   snprintf(path, sizeof path, "/proc/%d/gid_map", (int)target);
-  if (map->single) snprintf(line, sizeof line, "0 %u 1\n", gid);
-  else if (map->agent) snprintf(line, sizeof line, "%d %u 1\n", AGENT_ID, map->agent_gid);
+  if (map->single) snprintf(line, sizeof line, "%u %u 1\n", map->own, gid);
+  else if (map->agent) snprintf(line, sizeof line, "%u %u 1\n", map->own, map->agent_gid);
   write_text(path, line);
   _exit(0);
 }
@@ -63,8 +66,7 @@ bool id_map_given(const struct id_map *map) { return map->single || map->agent |
 
 static void take_ids(const struct id_map *map) {
   if (!map->single && setgroups(0, NULL) < 0) fail("cannot drop groups");
-  unsigned own = map->agent ? AGENT_ID : 0;
-  if (setresgid(own, own, own) < 0 || setresuid(own, own, own) < 0) fail("cannot take the mapped ids");
+  if (setresgid(map->own, map->own, map->own) < 0 || setresuid(map->own, map->own, map->own) < 0) fail("cannot take the mapped ids");
 }
 
 void id_map_enter(const struct id_map *map, int flags, void (*open_paths)(void *), void *argument) {

@@ -5,14 +5,15 @@
 #include <stdbool.h>
 
 struct id_map {
-  bool single; /* the caller's own id as root */
-  bool agent;  /* one id of the host as that of `agent` */
+  bool single;  /* the caller's own id as `own` */
+  bool agent;   /* one id of the host as that of `agent` */
+  unsigned own; /* the id that this process takes: root's, or that of `agent` */
   unsigned agent_uid, agent_gid;
   unsigned long shift_base;
   unsigned long shift_count; /* 0: no shifted map */
 };
 
-/* Takes `--single`, `--agent UID:GID`, `--shift-base N` and `--shift-count N`; the number of words taken, 0 when it is another option. */
+/* Takes `--single`, `--single-agent`, `--agent UID:GID`, `--shift-base N` and `--shift-count N`; the number of words taken, 0 when it is another option. */
 int id_map_option(struct id_map *map, char *const *words);
 /* False when there is no map, and so no user namespace of our own. */
 bool id_map_given(const struct id_map *map);

@@ -1,5 +1,5 @@
 /*
- * To bring an interface up the kernel waits until all processors have noticed: four milliseconds in which nothing is done. bubblewrap would wait for it, so another
+ * To bring an interface up the kernel waits until all processors have noticed: four milliseconds in which nothing is done. So another
  * process makes the network while the launcher mounts.
  */
 #include "walls/own_network.h"

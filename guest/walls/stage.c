@@ -11,10 +11,10 @@
 #include <sys/mount.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/launcher.h"
+#include "walls/restrict_mount.h"
 
 #define MOUNT_OPTIONS 4096 /* the kernel takes one page */
 /*
@@ -107,17 +107,8 @@ static void bind_folder(int fd, const char *target) {
 
 /* SECURITY: layers are shared between workspaces, so nothing in a sandbox gets a writable one (G-05) */
 static void bind_read_only(int fd, const char *target) {
-  struct statvfs present;
   bind_folder(fd, target);
-  if (statvfs(target, &present) < 0) fail("cannot look at %s", target);
-  /* What the host's mount forbids stays forbidden, or the kernel refuses. */
-  unsigned long kept = present.f_flag & (ST_NOSUID | ST_NODEV | ST_NOEXEC | ST_NOATIME | ST_NODIRATIME | ST_RELATIME);
-  unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV;
-  if (kept & ST_NOEXEC) flags |= MS_NOEXEC;
-  if (kept & ST_NOATIME) flags |= MS_NOATIME;
-  if (kept & ST_NODIRATIME) flags |= MS_NODIRATIME;
-  if (kept & ST_RELATIME) flags |= MS_RELATIME;
-  if (mount(NULL, target, NULL, flags, NULL) < 0) fail("cannot make %s read-only", target);
+  restrict_mount(target, MS_RDONLY | MS_NOSUID | MS_NODEV);
 }
 
 static void name_layer(char target[64], size_t index) { snprintf(target, 64, STAGE "/layers/%zu", index); }

@@ -1,9 +1,10 @@
 /*
- * `cloche-guest wall`: what has to happen between the daemon and the wall (bubblewrap or an OCI runtime).
+ * `cloche-guest wall`: what has to happen between the daemon and a sandbox of the backend `container`.
  *
  * It runs with the rights of the user who runs cloche and executes nothing that a sandbox controls. In this order:
  * record the pid, listen for the guest program, join the cgroups, take ids of its own if root runs it, enter a new user and mount namespace, limit what it
- * may take of the user's share, mount the overlays on a private tmpfs, enter a network of its own if asked to, and become the program after `--`. What of this is the same
+ * may take of the user's share, mount the overlays on a private tmpfs, and run the program after `--`. With `--hostname` that is the guest program, and the wall is made here;
+ * else it is an OCI runtime, which makes one of the same overlays. What of this is the same
  * for all walls may have been made before, by `spare-wall`. All mounts live in that mount namespace, so they end
  * with the sandbox, whatever kills it; the host never sees them and has nothing to unmount.
  */
@@ -20,6 +21,7 @@
 #include "base/launcher.h"
 #include "walls/apart.h"
 #include "walls/devices.h"
+#include "walls/enclosure.h"
 #include "walls/host_folders.h"
 #include "walls/idmap.h"
 #include "walls/namespace_limits.h"
@@ -46,8 +48,7 @@ struct wall_options {
   const char *commands_cgroup; /* NULL: none */
   const char *cgroups[MAX_CGROUPS];
   size_t cgroup_count;
-  bool own_network; /* else the program makes one */
-  bool own_devices; /* else the program makes them, but for terminals */
+  struct enclosure enclosure;
   char **program;
 };
 
@@ -75,17 +76,15 @@ static bool take_option(struct wall_options *o, const char *name, const char *va
   }
   if (strcmp(name, "--layer") == 0) take_list(o->stage.layer_paths, &o->stage.layer_count, MAX_LAYERS, value, name);
   else if (strcmp(name, "--cgroup") == 0) take_list(o->cgroups, &o->cgroup_count, MAX_CGROUPS, value, name);
-  else return host_folders_option(&o->folders, name, value) || own_ids_option(&o->ids, name, value);
+  else return host_folders_option(&o->folders, name, value) || own_ids_option(&o->ids, name, value) || enclosure_option(&o->enclosure, name, value);
   return true;
 }
 
-/* False when there is no such flag. */
-static bool take_flag(struct wall_options *o, const char *name) {
-  if (strcmp(name, "--own-network") == 0) o->own_network = true;
-  else if (strcmp(name, "--own-devices") == 0) o->own_devices = true;
-  else return strcmp(name, "--spare") == 0; /* for the starter, which gives one if it has one */
-  return true;
-}
+/* For the starter, which gives a spare if it has one. */
+static bool is_spare_flag(const char *name) { return strcmp(name, "--spare") == 0; }
+
+/* An OCI runtime makes the namespaces, the network and the devices by itself, but for terminals. */
+static bool makes_wall(const struct wall_options *o) { return o->enclosure.hostname != NULL; }
 
 static void read_options(char **argv, struct wall_options *o) {
   for (char **at = argv + 1; *at;) {
@@ -94,7 +93,7 @@ static void read_options(char **argv, struct wall_options *o) {
       o->program = at + 1;
       break;
     }
-    if (taken == 0 && take_flag(o, *at)) taken = 1;
+    if (taken == 0 && is_spare_flag(*at)) taken = 1;
     if (taken == 0 && at[1] && take_option(o, at[0], at[1])) taken = 2;
     if (taken == 0) {
       errno = EINVAL;
@@ -103,7 +102,7 @@ static void read_options(char **argv, struct wall_options *o) {
     at += taken;
   }
   bool complete = o->directory && o->stage.root_path && o->stage.baseline_path && o->stage.guest_path;
-  if (!complete || !o->program || !o->program[0]) fail_usage("missing option");
+  if (!complete || !o->program || !o->program[0] || (makes_wall(o) && !o->enclosure.memory)) fail_usage("missing option");
 }
 
 static void open_sources(void *argument) {
@@ -138,9 +137,9 @@ static void enter(struct wall_options *o, struct own_network *network) {
   id_map_enter(&o->map, CLONE_NEWNS, open_sources, o);
   const char *unlimited = id_map_given(&o->map) ? namespace_limits_set() : NULL;
   if (unlimited) fail("cannot set %s", unlimited);
-  if (o->own_network) own_network_begin(network);
+  if (makes_wall(o)) own_network_begin(network);
   stage_make();
-  if (o->own_devices) devices_mount();
+  if (makes_wall(o)) devices_mount();
   else terminals_mount(STAGE "/terminals");
 }
 
@@ -151,7 +150,7 @@ static void enter_spare(struct wall_options *o, const struct spare *spare) {
 }
 
 static void enter_network(struct wall_options *o, const struct own_network *network, const struct spare *spare) {
-  if (!spare && o->own_network) own_network_enter(network);
+  if (!spare && makes_wall(o)) own_network_enter(network);
   if (spare && setns(spare->parts[SPARE_NETWORK], CLONE_NEWNET) < 0) fail("cannot enter the network");
 }
 
@@ -191,6 +190,7 @@ int wall_main(int argc, char **argv) {
   enter_network(&options, &network, spare);
   if (chdir("/") < 0) fail("cannot enter /");
   pass_on(passed, count);
+  if (makes_wall(&options)) enclosure_run(&options.enclosure, &options.folders, &options.map, options.program);
   execvp(options.program[0], options.program);
   fail("cannot run %s", options.program[0]);
 }

@@ -355,8 +355,8 @@ describe("results", () => {
     const backend = {
       name: "container",
       available: false,
-      detail: "bwrap is missing",
-      hint: "apt-get install bubblewrap",
+      detail: "no user namespaces",
+      hint: "sysctl user.max_user_namespaces",
       limits: [{ name: "memory" as const, holds: true, detail: "cgroups" }],
       default_limits: { vcpu_count: 8, mem_mib: 16_128, pids: 1024 },
       capabilities: {
@@ -381,9 +381,9 @@ describe("results", () => {
     };
     const { code, stdout } = await call(["doctor"], { client: { doctor: () => Promise.resolve(health) } });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/✗ container +- .* bwrap is missing/);
+    expect(stdout).toMatch(/✗ container +- .* no user namespaces/);
     expect(stdout).toContain("8 vcpu, 16128 MiB");
-    expect(stdout).toContain("hint: container: apt-get install bubblewrap");
+    expect(stdout).toContain("hint: container: sysctl user.max_user_namespaces");
     expect(stdout).toContain("Not ready: the default backend, container, does not work");
     const none = { ...health, default_backend: "nope" };
     const { stdout: other } = await call(["doctor"], { client: { doctor: () => Promise.resolve(none) } });

@@ -49,7 +49,7 @@ export interface WallSpec {
   readonly limits: WallLimits;
   /** Where `saveMachine` has saved a running machine, to start from with its processes. Only where `liveSnapshots` is declared. */
   readonly machine?: string | undefined;
-  /** An OCI runtime instead of bubblewrap: `runsc`, `runc`, `crun` or a path. */
+  /** An OCI runtime that makes the wall of the backend `container`: `runsc`, `runc`, `crun` or a path. */
   readonly ociRuntime: string | undefined;
   /** Told what the start waits for, where that takes long: what `prepare` would have made. */
   readonly progress?: ReportProgress | undefined;

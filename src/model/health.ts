@@ -16,7 +16,7 @@ export interface DefaultLimits {
 export interface BackendHealth {
   name: string;
   available: boolean;
-  /** What works ("bubblewrap 0.8.0, as root"), or why it does not. */
+  /** What works ("namespaces, as root"), or why it does not. */
   detail: string;
   /** What to do about it when it does not work, or its default environment cannot be built; else null. */
   hint: string | null;

@@ -24,17 +24,14 @@ export class LayeredWalls implements AsyncDisposable {
   readonly home = mkdtempSync(join(tmpdir(), "cloche-layers-"));
   readonly baseline = join(this.home, "baseline");
   readonly backend = new ContainerBackend({ home: this.home, idMap });
-  readonly #root = join(this.home, "root");
+  /** Of the environment. */
+  readonly root = join(this.home, "root");
   readonly #walls: string[] = [];
 
   /** `prepare` fills the baseline, whose files then belong to the sandbox's user. */
   constructor(prepare: (own: (path: string) => void, baseline: string) => void) {
-    const root = idMap.toHost(0, 0);
-    for (const path of ["", "usr", "workspace", "proc", "dev", "tmp", "run", "etc"]) {
-      mkdirSync(join(this.#root, path), { mode: 0o755 });
-      chownSync(join(this.#root, path), root.uid, root.gid);
-    }
-    for (const name of ["bin", "lib", "lib64", "sbin"]) symlinkSync(`usr/${name}`, join(this.#root, name));
+    for (const path of ["", "usr", "workspace", "proc", "dev", "tmp", "run", "etc"]) this.makeFolder(path);
+    for (const name of ["bin", "lib", "lib64", "sbin"]) symlinkSync(`usr/${name}`, join(this.root, name));
     mkdirSync(this.baseline, { mode: 0o755 });
     const agent = idMap.toHost(AGENT.uid, AGENT.gid);
     const own = (path: string) => lchownSync(join(this.baseline, path), agent.uid, agent.gid);
@@ -43,13 +40,20 @@ export class LayeredWalls implements AsyncDisposable {
     chmodSync(this.home, 0o700);
   }
 
+  /** In the environment, root's. */
+  makeFolder(path: string): void {
+    const { uid, gid } = idMap.toHost(0, 0);
+    mkdirSync(join(this.root, path), { mode: 0o755 });
+    chownSync(join(this.root, path), uid, gid);
+  }
+
   async start(layers: readonly string[], ociRuntime?: string): Promise<Sandbox> {
     const id = `layers-${process.pid}-${this.#walls.length}`;
     const directory = join(this.home, id);
     this.#walls.push(id);
     mkdirSync(directory, { mode: 0o700 });
     const limits = { vcpuCount: 1, memMib: 256, pids: 256, diskMib: undefined };
-    const rootfs = { name: "test", digest: "", root: this.#root, hostPaths: ["/usr"], coveredPaths: [] };
+    const rootfs = { name: "test", digest: "", root: this.root, hostPaths: ["/usr"], coveredPaths: [] };
     const spec = {
       sandboxName: id,
       directory,

@@ -38,7 +38,7 @@ const RUNTIMES = [undefined, "runc"];
 
 describe("layers over the baseline", () => {
   it.each(RUNTIMES)("stack up as they were copied from running sandboxes (%s)", async (runtime) => {
-    const name = runtime ?? "bwrap";
+    const name = runtime ?? "own";
     const one = await walls.start([], runtime);
     await one.sh("echo 1 > one; rm gone; rm -r dir; mkdir dir; echo c > dir/c; ln -s one link");
     expect(await copy(one, `${name}-1`, undefined)).toBe(4);

@@ -68,7 +68,7 @@ const provenBy = (list: string): string[] =>
     .filter((proof) => proof !== "" && !proof.includes("/"));
 
 const haveRuntime = () =>
-  ["bwrap", "gcc", "make", "git", "mmdebstrap", "flock", "newuidmap"].forEach((name) => fake(name, "exit 0"));
+  ["gcc", "make", "git", "mmdebstrap", "flock", "newuidmap"].forEach((name) => fake(name, "exit 0"));
 
 describe("scripts/setup", () => {
   it("does nothing, quickly and silently, when nothing is missing", () => {
@@ -97,7 +97,7 @@ describe("scripts/setup", () => {
     expect(status).toBe(1);
     expect(stdout).toBe("");
     const install =
-      "'apt-get update && apt-get install -y --no-install-recommends bubblewrap gcc make mmdebstrap util-linux uidmap'";
+      "'apt-get update && apt-get install -y --no-install-recommends gcc make mmdebstrap util-linux uidmap'";
     expect(stderr.trimEnd().split("\n").at(-1)).toBe(`sudo sh -c ${install}`);
     rmSync(join(bin, "sudo"));
     expect(run([], true).stderr.trimEnd().split("\n").at(-1)).toBe(`su - -c ${install}`);
@@ -106,31 +106,31 @@ describe("scripts/setup", () => {
 
   it("installs only what is missing, through sudo when that asks for no password", () => {
     haveRuntime();
-    rmSync(join(bin, "bwrap"));
+    rmSync(join(bin, "mmdebstrap"));
     fake("apt-get", "exit 1");
     fake("sudo", `[ "$2" = true ] && exit 0; shift 4; echo "$@" >${folder}/sudo-calls; echo many lines`);
     chmodSync(folder, 0o777);
     const { status, stderr } = run([], true);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: "Installing bubblewrap\n" });
-    expect(readFileSync(join(folder, "sudo-calls"), "utf8")).toBe("setup bubblewrap\n");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "Installing mmdebstrap\n" });
+    expect(readFileSync(join(folder, "sudo-calls"), "utf8")).toBe("setup mmdebstrap\n");
   });
 
   it("shows what an installation said when it failed for the third time", () => {
     haveRuntime();
-    rmSync(join(bin, "bwrap"));
+    rmSync(join(bin, "mmdebstrap"));
     fake("apt-get", "exit 1");
     fake("sudo", `[ "$2" = true ] && exit 0; echo no such package >&2; exit 100`);
     const again = "It failed; trying again\n".repeat(2);
-    expect(run([], true)).toMatchObject({ status: 100, stderr: `Installing bubblewrap\n${again}no such package\n` });
+    expect(run([], true)).toMatchObject({ status: 100, stderr: `Installing mmdebstrap\n${again}no such package\n` });
   });
 
   it("goes on when an installation failed for a moment", () => {
     haveRuntime();
-    rmSync(join(bin, "bwrap"));
+    rmSync(join(bin, "mmdebstrap"));
     fake("apt-get", "exit 1");
     fake("sudo", `[ "$2" = true ] && exit 0; [ -e ${folder}/tried ] && exit 0; : >${folder}/tried; exit 100`);
     chmodSync(folder, 0o777);
-    expect(run([], true)).toMatchObject({ status: 0, stderr: "Installing bubblewrap\nIt failed; trying again\n" });
+    expect(run([], true)).toMatchObject({ status: 0, stderr: "Installing mmdebstrap\nIt failed; trying again\n" });
   });
 
   it("wants more for tests, and names each package once", () => {

@@ -59,7 +59,7 @@ END
   );
 
   it.each([
-    { name: "bubblewrap", env: {} },
+    { name: "the launcher's own wall", env: {} },
     { name: "runc", env: { CLOCHE_OCI_RUNTIME: "runc" } },
     { name: "runsc", env: { CLOCHE_OCI_RUNTIME: "runsc" } },
   ])("G-01 root's cloche home and cache are not there, by whatever name, $name", async ({ env }) => {

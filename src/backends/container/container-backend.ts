@@ -24,15 +24,18 @@ import { fileAppears } from "../../walls/file-appears.ts";
 import { idMapArguments } from "../../walls/id-map-arguments.ts";
 import { makeLayers, makeOwned, writableLayer } from "../../walls/layers.ts";
 import { unavailable } from "../../walls/unavailable.ts";
-import { bubblewrapArguments } from "./bubblewrap.ts";
 import { type ContainerRecord, ContainerWall } from "./container-wall.ts";
+import { enclosedGuest, enclosureOptions } from "./enclosed-guest.ts";
 import { findHomelessWalls } from "./homeless-walls.ts";
 import { canInheritDescriptors, makesSocket, ociArguments, ociConfig } from "./oci.ts";
 import { startFailure } from "./start-failure.ts";
 import { SpareWall } from "./spare-wall.ts";
 import { WallProcess, launchWall, logTail, recordedProcess } from "./wall-process.ts";
 
-/** The embedded backend: bubblewrap around an overlay, or an OCI runtime when asked. */
+/** What a record and a probe call a wall that the launcher has made itself. */
+const OWN_WALL = "namespaces";
+
+/** The embedded backend: namespaces around an overlay, made by the launcher, or by an OCI runtime when asked. */
 export class ContainerBackend implements Backend {
   readonly name = "container";
   readonly executionMode = "guest_socket";
@@ -56,7 +59,7 @@ export class ContainerBackend implements Backend {
       remediation: true,
     };
     this.#cgroups = Cgroups.detect(options.home);
-    this.#spare = new SpareWall(() => ["--guest", guestProgram(), ...this.#idArguments()]);
+    this.#spare = new SpareWall(() => ["--guest", guestProgram(), ...this.#idArguments(undefined)]);
   }
 
   async probe(ociRuntime: string | undefined): Promise<BackendProbe> {
@@ -71,7 +74,7 @@ export class ContainerBackend implements Backend {
       const wall = await this.start(emptySandbox(directory, id, ociRuntime), undefined);
       await wall.stop();
       const who = this.#idMap.kind === "shifted" ? "as root" : "rootless";
-      const detail = [ociRuntime ?? "bubblewrap", who, ...sharedIds(directory)].join(", ");
+      const detail = [ociRuntime ?? OWN_WALL, who, ...sharedIds(directory)].join(", ");
       return { available: true, detail, hint: null, limits };
     } catch (error) {
       return { ...unavailable(error), limits };
@@ -89,8 +92,7 @@ export class ContainerBackend implements Backend {
       ...this.#launcherArguments(spec, commandsApart),
       ...(ociRuntime === undefined ? [] : prepareBundle(spec, ociRuntime, this.#idMap, commandsApart)),
     ];
-    const program =
-      ociRuntime === undefined ? bubblewrapArguments(spec, this.#idMap, commandsApart) : ociArguments(spec, ociRuntime);
+    const program = ociRuntime === undefined ? enclosedGuest(spec, commandsApart) : ociArguments(spec, ociRuntime);
     const { process: wall, exited } = await launchWall(directory, launcher, program);
     const ended = exited.then((): never => {
       throw startFailure(logTail(directory), ociRuntime);
@@ -101,7 +103,7 @@ export class ContainerBackend implements Backend {
       const first = await Promise.race([firstConnection(join(directory, socket), madeByGuest, signal), ended]);
       const inner = wall.rememberInner();
       const record: ContainerRecord = {
-        kind: ociRuntime ?? "bubblewrap",
+        kind: ociRuntime ?? OWN_WALL,
         ...wall.outer,
         inner,
         socket,
@@ -152,9 +154,10 @@ export class ContainerBackend implements Backend {
     const { joins, commands } = this.#cgroups.create(spec.sandboxName, spec.limits, commandsApart);
     // prettier-ignore
     return [
-      // An OCI runtime makes a network and devices by itself; a spare wall has both.
-      ...(spec.ociRuntime === undefined ? ["--spare", "--own-network", "--own-devices"] : []),
-      "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", guestProgram(), ...this.#idArguments(),
+      // The starter looks for `--spare` in the first place.
+      ...(spec.ociRuntime === undefined ? ["--spare", ...enclosureOptions(spec)] : []),
+      "--root", spec.rootfs.root, "--baseline", spec.baseline, "--guest", guestProgram(),
+      ...this.#idArguments(spec.ociRuntime),
       ...spec.rootfs.hostPaths.flatMap((path) => ["--host-folder", path]),
       ...spec.rootfs.coveredPaths.flatMap((path) => ["--cover", path]),
       ...spec.layers.flatMap((path) => ["--layer", path]),
@@ -163,9 +166,11 @@ export class ContainerBackend implements Backend {
     ];
   }
 
-  #idArguments(): string[] {
-    const own = this.#idMap.kind === "shifted" ? ["--own-ids", `${OWN_IDS.first}:${OWN_IDS.ranges}`] : [];
-    return [...idMapArguments(this.#idMap), ...own];
+  /** An OCI runtime starts as root of the launcher's user namespace, and gives agent its id in one more. */
+  #idArguments(ociRuntime: string | undefined): string[] {
+    if (this.#idMap.kind === "shifted")
+      return [...idMapArguments(this.#idMap), "--own-ids", `${OWN_IDS.first}:${OWN_IDS.ranges}`];
+    return ociRuntime === undefined ? ["--single-agent"] : idMapArguments(this.#idMap);
   }
 }
 

@@ -120,7 +120,7 @@ export function ociConfig(spec: WallSpec, runtime: string, idMap: IdMap, command
         : []),
     ],
     linux: {
-      // The user namespace is the launcher's; a user's only id becomes agent's in a second one, as under bubblewrap.
+      // The user namespace is the launcher's; a user's only id becomes agent's in a second one.
       // SECURITY: with a cgroup namespace, because the names of cgroups tell of the host (G-01).
       namespaces: ["pid", "network", "ipc", "uts", "mount", "cgroup", ...(single ? ["user"] : [])].map((type) => ({
         type,

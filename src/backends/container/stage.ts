@@ -2,8 +2,6 @@ import { GUEST_FOLDER, type GuestLayers, layerTargets } from "../../walls/sandbo
 
 /** Where `cloche-guest wall` has put the layers, in its own mount namespace. */
 export const STAGE = "/run";
-/** With terminals, for a wall that makes no devices. */
-export const DEVICES = `${STAGE}/dev`;
 /** SECURITY: the launcher's own, because those that a wall mounts have no limit (G-26). */
 export const TERMINALS = `${STAGE}/terminals`;
 /** The listening socket that the launcher passes on. */

@@ -10,8 +10,18 @@ it("says of a runtime that is not there that it is not, whatever a closed folder
   expect(startFailure("runsc: bad flag\n", "runsc").message).toContain('with the OCI runtime "runsc": runsc: bad flag');
 });
 
-it("says of bubblewrap that it is not installed, and nothing of the folders where it was looked for", () => {
-  const { message, hint } = startFailure("cloche: cannot run bwrap: Permission denied\n");
-  expect(message).toBe("Cannot start the sandbox: bubblewrap is not installed");
-  expect(hint).toBe("Install it: apt-get install bubblewrap");
+it.each([
+  ["cannot mount /proc: Operation not permitted", "BACKEND_UNAVAILABLE", "does not let a sandbox mount its own /proc"],
+  ["cannot make a user namespace: Operation not permitted", "BACKEND_UNAVAILABLE", "namespaces"],
+  [
+    "cannot use the folder /tmp of the environment: Too many levels of symbolic links",
+    "SANDBOX_START_FAILED",
+    "a link",
+  ],
+  ["cannot make a place for the guest program: No space left on device", "DISK_FULL", "no space left"],
+])("knows what is behind %s", (text, code, words) => {
+  const failure = startFailure(`${text}\n`);
+  expect(failure).toMatchObject({ code, details: { output: `${text}\n` } });
+  expect(failure.message).toContain(words);
+  expect(failure.hint).not.toBeNull();
 });

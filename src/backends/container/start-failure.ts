@@ -1,24 +1,17 @@
 import type { ClocheError } from "../../base/errors.ts";
-import { failure } from "../../model/error-codes.ts";
+import { type ErrorCode, failure } from "../../model/error-codes.ts";
 import { NO_USER_NAMESPACES } from "../../walls/user-namespaces.ts";
 
 interface KnownCause {
   readonly pattern: RegExp;
   readonly message: string;
   readonly hint: string;
-  /** Without a cause: the system's own error comes from the last of several tries, and would only confuse. */
-  readonly isWhole?: boolean;
+  /** What it is a failure of, unless the backend as a whole. */
+  readonly code?: ErrorCode;
 }
 
-/** What a host most often lacks, with the one thing to do about it. The text is the launcher's or bubblewrap's. */
+/** What a host most often lacks, with the one thing to do about it. The text is the launcher's or an OCI runtime's. */
 const KNOWN_CAUSES: readonly KnownCause[] = [
-  {
-    // Denied when a folder of PATH is closed to the sandbox's root: then it was in none of the others.
-    pattern: /cannot run bwrap: (?:No such file|Permission denied)/,
-    message: "bubblewrap is not installed",
-    hint: "Install it: apt-get install bubblewrap",
-    isWhole: true,
-  },
   {
     pattern:
       /cannot make a user namespace|cannot map user ids|No permissions to create(?: a)? new namespace|setting up uid map/i,
@@ -36,7 +29,7 @@ const KNOWN_CAUSES: readonly KnownCause[] = [
     hint: "Use an environment of its own, such as debian:12; or run cloche as root",
   },
   {
-    pattern: /Can't mount proc|mounting proc/i,
+    pattern: /cannot mount \/proc|mounting proc|mount `proc`/i,
     message: "this host does not let a sandbox mount its own /proc",
     hint: "In a container, run cloche with an unmasked /proc (docker run --security-opt systempaths=unconfined), or on the host",
   },
@@ -44,6 +37,13 @@ const KNOWN_CAUSES: readonly KnownCause[] = [
     pattern: /No space left on device/,
     message: "no space left where the cloche home is",
     hint: "Free some space where the cloche home and cache are, then try again",
+    code: "DISK_FULL",
+  },
+  {
+    pattern: /cannot use the folder .* of the environment/,
+    message: "the environment has a link or a file where a sandbox needs a folder",
+    hint: "Make it a folder in the environment: links to these places are not followed",
+    code: "SANDBOX_START_FAILED",
   },
 ];
 
@@ -51,14 +51,11 @@ export function startFailure(text: string, runtime?: string): ClocheError {
   const known = KNOWN_CAUSES.find(({ pattern }) => pattern.test(text));
   const reason = lastLine(text);
   const options = { details: { output: text.slice(-2000) } };
-  if (known?.pattern.test("No space left on device"))
-    return failure("DISK_FULL", `Cannot start the sandbox: ${known.message}`, { ...options, hint: known.hint });
   if (known)
-    return failure(
-      "BACKEND_UNAVAILABLE",
-      `Cannot start the sandbox: ${known.message}${known.isWhole === true ? "" : ` (${reason})`}`,
-      { ...options, hint: known.hint },
-    );
+    return failure(known.code ?? "BACKEND_UNAVAILABLE", `Cannot start the sandbox: ${known.message} (${reason})`, {
+      ...options,
+      hint: known.hint,
+    });
   // Denied when a folder of PATH is closed to the sandbox's root: then it was in none of the others.
   if (runtime !== undefined && /cannot run .*: (?:No such file|Permission denied)/.test(reason)) {
     return failure(
@@ -66,7 +63,7 @@ export function startFailure(text: string, runtime?: string): ClocheError {
       `Cannot start the sandbox: there is no OCI runtime "${runtime}" on this host`,
       {
         ...options,
-        hint: "Install it, or leave --oci-runtime and CLOCHE_OCI_RUNTIME out to use bubblewrap",
+        hint: "Install it, or leave --oci-runtime and CLOCHE_OCI_RUNTIME out",
       },
     );
   }
@@ -76,7 +73,7 @@ export function startFailure(text: string, runtime?: string): ClocheError {
       `Cannot start the sandbox with the OCI runtime "${runtime}": ${reason || "it ended without a word"}`,
       {
         ...options,
-        hint: "Check the runtime, or leave --oci-runtime and CLOCHE_OCI_RUNTIME out to use bubblewrap",
+        hint: "Check the runtime, or leave --oci-runtime and CLOCHE_OCI_RUNTIME out",
       },
     );
   }
