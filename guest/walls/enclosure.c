@@ -17,6 +17,7 @@
 #include "walls/keep_capabilities.h"
 #include "walls/restrict_mount.h"
 #include "walls/sandbox_tree.h"
+#include "walls/stage.h"
 #include "walls/wall_watch.h"
 
 bool enclosure_option(struct enclosure *e, const char *name, const char *value) {
@@ -65,7 +66,8 @@ static void become_first(const struct enclosure *e, const struct id_map *map, in
 }
 
 void enclosure_run(const struct enclosure *e, const struct host_folders *folders, const struct id_map *map, char **program) {
-  int own_program = open_path("/proc/self/exe");
+  /* The copy: the ids of the sandbox may not be allowed to read what this process runs. */
+  int own_program = open_path(STAGE "/guest");
   int tree = sandbox_tree_make(folders, e->memory);
   leave_namespaces();
   pid_t first = fork();

@@ -56,6 +56,11 @@ describe("the package", () => {
     expect(JSON.parse(health.join("\n"))).toMatchObject({ healthy: true, default_backend: "container" });
   });
 
+  it("runs where its files are for their owner alone", async () => {
+    const { stdout, stderr } = await type("chmod -R go= /root/app; npx cloche run -- echo inside");
+    expect({ stdout, stderr }).toEqual({ stdout: "inside\n", stderr: "" });
+  });
+
   it("is there for programs too", async () => {
     const program = `import { Cloche } from "cloche";
       const cloche = new Cloche();
