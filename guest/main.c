@@ -6,6 +6,7 @@
 #include "host_programs/gate_keeper.h"
 #include "host_programs/mapped.h"
 #include "host_programs/send_tree.h"
+#include "host_programs/spread_folders.h"
 #include "host_programs/starter.h"
 #include "host_programs/sync_folder.h"
 #include "host_programs/without_core.h"
@@ -51,6 +52,7 @@ static const struct role {
     {"bridge", bridge_main},
     {"send-tree", send_tree_main},
     {"sync", sync_folder_main},
+    {"spread", spread_folders_main},
     {"starter", starter_main},
     {"without-core", without_core_main},
 };

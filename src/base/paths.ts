@@ -20,4 +20,8 @@ export const storeFile = (home: string): string => join(home, "store.sqlite");
 /** A token for MCP over HTTP that outlives daemons. */
 export const mcpTokenFile = (home: string): string => join(home, "mcp-token.json");
 export const configFile = (home: string): string => join(home, "config.yaml");
-export const workspaceDirectory = (home: string, workspaceId: string): string => join(home, "workspaces", workspaceId);
+export const workspacesFolder = (home: string): string => join(home, "workspaces");
+export const workspaceDirectory = (home: string, workspaceId: string): string =>
+  join(workspacesFolder(home), workspaceId);
+export const layersFolder = (home: string): string => join(home, "layers");
+export const seedsFolder = (cache: string): string => join(cache, "seeds");

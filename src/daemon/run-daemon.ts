@@ -1,7 +1,17 @@
 import { errnoOf, isClocheError, messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { configFile, daemonLog, daemonSocket, storeFile, type Places } from "../base/paths.ts";
+import {
+  configFile,
+  daemonLog,
+  daemonSocket,
+  layersFolder,
+  seedsFolder,
+  storeFile,
+  workspacesFolder,
+  type Places,
+} from "../base/paths.ts";
 import { makePrivateFolder } from "../base/private-folder.ts";
+import { spreadFolders } from "../base/spread-folders.ts";
 import { packageVersion } from "../base/version.ts";
 import { removeAbandonedWork } from "../base/work-folder.ts";
 import type { Store } from "../contracts/store.ts";
@@ -68,12 +78,20 @@ export async function startDaemonHere(options: DaemonOptions, compose: Compose):
     });
     await composition.recover();
     await life.serve(composition, config);
+    void spreadMost(options.places, log);
     return life;
   } catch (error) {
     await composition?.close();
     store.close();
     throw error;
   }
+}
+
+/** Where most of what it makes goes. Not waited for: without it everything is the same, and slower. */
+async function spreadMost({ home, cache }: Places, log: Log): Promise<void> {
+  const folders = [workspacesFolder(home), layersFolder(home), seedsFolder(cache)];
+  const problem = await spreadFolders(folders).catch(messageOf);
+  if (problem !== undefined) log.debug("could not spread folders", { problem });
 }
 
 // SECURITY: nobody else may look into the home or the cache, or put another in its place (G-14, G-24)

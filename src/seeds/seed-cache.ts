@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { seedsFolder } from "../base/paths.ts";
 import { errnoOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
 import { makePrivateFolder, requirePrivateFolder } from "../base/private-folder.ts";
@@ -29,7 +30,7 @@ export class SeedCache {
 
   constructor(cachePath: string, owner: TreeOwner) {
     this.#cachePath = cachePath;
-    this.folder = join(cachePath, "seeds");
+    this.folder = seedsFolder(cachePath);
     this.#owner = owner;
   }
 

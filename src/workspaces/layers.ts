@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { layersFolder } from "../base/paths.ts";
 import { errnoOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
 import { removeTree } from "../base/remove-tree.ts";
@@ -35,7 +36,7 @@ export class Layers {
     home: string,
     { store, backends, trash }: { store: Store; backends: ReadonlyMap<string, Backend>; trash: Pick<Trash, "take"> },
   ) {
-    this.#folder = join(home, "layers");
+    this.#folder = layersFolder(home);
     this.#store = store;
     this.#backends = backends;
     this.#trash = trash;

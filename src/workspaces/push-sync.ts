@@ -1,4 +1,5 @@
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
+import { workspacesFolder } from "../base/paths.ts";
 import type { OperationInput } from "../model/operations.ts";
 import type { SyncPushed } from "../model/files.ts";
 import type { ReportProgress } from "../model/progress.ts";
@@ -42,7 +43,7 @@ export async function pushSync(
   const source = new HostTree(tree, {
     skipTop: kind === "directory" ? ".git" : undefined,
     topName: isSingle ? basename(target) : undefined,
-    room: roomFor(join(deps.home, "workspaces")),
+    room: roomFor(workspacesFolder(deps.home)),
   });
   context.signal?.throwIfAborted();
   const folder = isSingle ? dirname(target).replace(/^\.$/, "") : target;
