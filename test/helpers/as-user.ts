@@ -82,7 +82,10 @@ function ownFolder(prefix: string): string {
   return folder;
 }
 
+/** A copy of a whole system takes long on a disk that is busy. */
+const COPY_PATIENCE_MS = 300_000;
+
 async function run(program: string, ...args: string[]): Promise<void> {
-  const { code, stderr } = await runProcess(program, args);
+  const { code, stderr } = await runProcess(program, args, { timeoutMs: COPY_PATIENCE_MS });
   if (code !== 0) throw new Error(`${program}: ${stderr}`);
 }
