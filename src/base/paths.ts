@@ -24,4 +24,7 @@ export const workspacesFolder = (home: string): string => join(home, "workspaces
 export const workspaceDirectory = (home: string, workspaceId: string): string =>
   join(workspacesFolder(home), workspaceId);
 export const layersFolder = (home: string): string => join(home, "layers");
+/** Of the environments of a cache, or of what is put over them. */
+export const environmentsFolder = (cache: string, kind: "environments" | "programs" = "environments"): string =>
+  join(cache, kind);
 export const seedsFolder = (cache: string): string => join(cache, "seeds");

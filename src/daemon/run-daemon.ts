@@ -4,6 +4,7 @@ import {
   configFile,
   daemonLog,
   daemonSocket,
+  environmentsFolder,
   layersFolder,
   seedsFolder,
   storeFile,
@@ -89,7 +90,7 @@ export async function startDaemonHere(options: DaemonOptions, compose: Compose):
 
 /** Where most of what it makes goes. Not waited for: without it everything is the same, and slower. */
 async function spreadMost({ home, cache }: Places, log: Log): Promise<void> {
-  const folders = [workspacesFolder(home), layersFolder(home), seedsFolder(cache)];
+  const folders = [workspacesFolder(home), layersFolder(home), seedsFolder(cache), environmentsFolder(cache)];
   const problem = await spreadFolders(folders).catch(messageOf);
   if (problem !== undefined) log.debug("could not spread folders", { problem });
 }

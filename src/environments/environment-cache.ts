@@ -2,6 +2,7 @@ import { writeFileAtomic } from "../base/atomic-write.ts";
 import { errnoOf } from "../base/errors.ts";
 import type { IdMap } from "../base/id-map.ts";
 import { randomName } from "../base/ids.ts";
+import { environmentsFolder } from "../base/paths.ts";
 import { makePrivateFolder, requirePrivateFolder } from "../base/private-folder.ts";
 import { removeTree } from "../base/remove-tree.ts";
 import { createHash } from "node:crypto";
@@ -33,9 +34,9 @@ export class EnvironmentCache {
   readonly #cachePath: string;
   readonly #kind: IdMap["kind"];
 
-  constructor(cachePath: string, kind: IdMap["kind"], folder = "environments") {
+  constructor(cachePath: string, kind: IdMap["kind"], folder: "environments" | "programs" = "environments") {
     this.#cachePath = cachePath;
-    this.folder = join(cachePath, folder);
+    this.folder = environmentsFolder(cachePath, folder);
     this.#kind = kind;
   }
 
