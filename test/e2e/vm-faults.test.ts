@@ -236,7 +236,7 @@ describe("the disk is full", PATIENT, () => {
     await withInstallation(async (at) => {
       const id = await create(at);
       const layers = join(at.home, "layers");
-      mkdirSync(layers);
+      mkdirSync(layers, { recursive: true });
       await sh(at, id, "head -c 32M /dev/urandom > /dev/shm/big");
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", layers]);
       try {
