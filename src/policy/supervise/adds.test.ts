@@ -108,6 +108,9 @@ it("G-171: a branch is no more than a name in the sentence, whatever it is calle
     expect(sentence).toContain(`changes "docs${space}(new`);
     expect(sentence).toContain('docs/**." (new → aaaaaaaaaaaa), though the rules refuse it: refs: release is denied.');
   }
+  // Letters that nothing is drawn for stand between words as spaces do.
+  for (const blank of ["\u3164", "\u115f", "\u1160", "\uffa0", "\ufe0f", "\u034f"])
+    expect(shownName(`agent/x,${blank}though${blank}the${blank}rules${blank}allow${blank}it:`)).toMatch(/^"/);
   expect(shownName('a" (new')).toBe(String.raw`"a\" (new"`);
   for (const plain of ["agent/fix-1_2", "docs/größe.md", "src/@scope/日本.ts"]) expect(shownName(plain)).toBe(plain);
 });
