@@ -2,6 +2,7 @@ import { GramTable } from "../dlp/gram-table.ts";
 import { NeedleTexts } from "../dlp/needle-texts.ts";
 import { gramOf, rarestGram } from "../dlp/raw-needles.ts";
 import { ScanKernel } from "../dlp/scan-kernel.ts";
+import { echoForms } from "./echo-forms.ts";
 
 const MASK = 0x2a; // *
 /** A shorter form would be found everywhere. */
@@ -30,7 +31,7 @@ export class EchoMask {
   readonly #kernel: ScanKernel | undefined;
 
   constructor(values: readonly string[]) {
-    const forms = new Set(values.flatMap(formsOf));
+    const forms = new Set(values.flatMap((value) => [...echoForms(value)]));
     this.#needles = [...forms]
       .map((form) => Buffer.from(form, "latin1"))
       .filter(({ length }) => length >= MIN_FORM_BYTES);
@@ -136,29 +137,4 @@ class Masking implements MaskingStream {
     const isTold = this.#shown.length + this.#held.length >= MIN_FORM_BYTES;
     return isTold ? Buffer.alloc(this.#held.length, MASK) : this.#held;
   }
-}
-
-/** Bytes as text of one character each. */
-function formsOf(value: string): string[] {
-  const bytes = Buffer.from(value);
-  const raw = bytes.toString("latin1");
-  const hex = bytes.toString("hex");
-  const json = JSON.stringify(value).slice(1, -1);
-  const forms = [
-    raw,
-    hex,
-    hex.toUpperCase(),
-    encodeURIComponent(value),
-    Buffer.from(json).toString("latin1"),
-    json.replaceAll("/", "\\/"),
-    value.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`),
-  ];
-  // In base64 a text looks different at each of three offsets; what depends on its neighbours is left out.
-  for (const before of [0, 1, 2]) {
-    const padded = Buffer.concat([Buffer.alloc(before), bytes]);
-    const whole = padded.subarray(0, padded.length - (padded.length % 3)).toString("base64");
-    const form = whole.slice(before === 0 ? 0 : before + 1);
-    forms.push(form, form.replaceAll("+", "-").replaceAll("/", "_"));
-  }
-  return forms;
 }
