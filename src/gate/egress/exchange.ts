@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { messageOf } from "../../base/errors.ts";
+import { isReadableRange } from "../../policy/egress/byte-range.ts";
 import type { BodyScan } from "../../policy/dlp/detector.ts";
 import { type Finding, isViolation } from "../../policy/dlp/finding.ts";
 import { type Admitted, admit, denied } from "./admission.ts";
@@ -30,6 +31,10 @@ const NOTHING: readonly Finding[] = [];
 
 /** Git, and libraries that speak its protocol. */
 const GIT_CLIENT = /^(?:go-|J)?git\//i;
+
+const PARTIAL_CONTENT = 206;
+/** By which a part of an answer is asked for; the last is an old name of the first. */
+const RANGES: ReadonlySet<string> = new Set(["range", "if-range", "request-range"]);
 
 /** What comes before a body is sent, for a client that waits for a word first. */
 type AskForBody = () => void;
@@ -268,9 +273,12 @@ class Exchange {
     const { scheme, host, port } = request.place;
     const isPlain = codingsOf(request.headers).length === 0 || !inForce.outbound;
     const readsAnswer = isLookedAt(inForce);
+    const asksForPart = isReadableRange(headerValue(this.#admitted.headers, "range") ?? "");
     const headers = filterHeaders(this.#admitted.headers, (name) => {
       if (name === "expect") return false;
       if (name === "accept-encoding") return !readsAnswer;
+      // SECURITY: nobody gets a credential back in parts that are too small to know it by (G-183)
+      if (RANGES.has(name)) return inForce.echo.isEmpty || asksForPart;
       if (name === "content-length") return isPlain && !first?.isWhole;
       // It goes on unpacked, as it was looked at.
       return !(name === "content-encoding" && !isPlain);
@@ -315,7 +323,7 @@ class Exchange {
     const sink = new HeadAtFirstByte(this.#response, () => writeHead(this.#response, answer.status, message, headers));
     // Nothing of a long answer waits for its first words.
     const onSilence = inForce.blocksInjections ? null : () => flushHead(sink, this.#response);
-    const mask = isMasked ? echo.stream() : null;
+    const mask = isMasked ? echo.stream({ isPart: answer.status === PARTIAL_CONTENT }) : null;
     const meter = usageMeter(this.#admitted.request, answer, decoders.length > 0);
     const watch = watchBoth(injectionWatch(inForce, record), meter && ((chunk) => meter.watch(chunk)));
     const { bytes, rest } = await carryAnswer(answer.body, sink, { mask, decoders, watch, onSilence });
@@ -333,9 +341,10 @@ class Exchange {
 
 export const isLookedAt = ({ echo, inbound }: Admitted["inForce"]): boolean => !echo.isEmpty || inbound !== undefined;
 
-/** SECURITY: what comes back can be looked at for credentials (G-40) */
+/** SECURITY: what comes back can be looked at for credentials, and comes whole (G-40, G-183) */
 export function readable(headers: readonly string[]): string[] {
-  return [...filterHeaders(headers, (name) => name !== "accept-encoding"), "accept-encoding", "identity"];
+  const kept = filterHeaders(headers, (name) => name !== "accept-encoding" && !RANGES.has(name));
+  return [...kept, "accept-encoding", "identity"];
 }
 
 const isBodiless = (method: string | undefined, status: number): boolean =>

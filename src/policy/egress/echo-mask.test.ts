@@ -135,3 +135,23 @@ it("G-40 does not show the rest of one whose beginning was shown for want of mor
   shown.push(stream.push(Buffer.from(`${TOKEN.slice(12)}!`)), stream.end());
   expect(Buffer.concat(shown).toString()).toBe(`tok${"*".repeat(TOKEN.length - 3)}!`);
 });
+
+it("G-183 overwrites what a part of an answer has of a credential, wherever the part begins and ends", () => {
+  const mask = new EchoMask([TOKEN]);
+  const whole = Buffer.from(`{"authorization":"Bearer ${TOKEN}","rest":"${"-".repeat(200)}"}`);
+  const start = whole.indexOf(TOKEN);
+  for (let from = 0; from < whole.length; from++) {
+    const part = whole.subarray(from, from + 64);
+    for (const chunks of [[part], [...part].map((byte) => Buffer.from([byte]))]) {
+      const stream = mask.stream({ isPart: true });
+      const shown = Buffer.concat([...chunks.map((chunk) => stream.push(chunk)), stream.end()]);
+      expect(shown).toHaveLength(part.length);
+      const left = [...shown.keys()].filter((at) => {
+        const place = from + at - start;
+        return place >= 0 && place < TOKEN.length && shown[at] !== 0x2a;
+      });
+      // As of any answer that is cut: fewer bytes than could be told from others.
+      expect(left.length).toBeLessThan(6);
+    }
+  }
+});

@@ -62,11 +62,13 @@ export class EchoMask {
     return this.#masked(all) === all ? [...texts] : texts.map((text) => this.text(text));
   }
 
-  stream(): MaskingStream {
-    return new Masking(
+  /** `isPart`: of an answer that may begin anywhere. */
+  stream({ isPart = false } = {}): MaskingStream {
+    const whole = new Masking(
       (bytes) => this.#masked(bytes),
       (bytes) => this.#open(bytes),
     );
+    return isPart ? new PartMasking(whole, this.#longest, (bytes) => this.#begun(bytes)) : whole;
   }
 
   /** The same bytes where there is nothing to overwrite. */
@@ -86,6 +88,19 @@ export class EchoMask {
     const copy = Buffer.from(bytes);
     for (const [start, end] of found) copy.fill(MASK, start, end);
     return copy;
+  }
+
+  /** How many bytes at the start are the end of a value that begins before, or something of its middle. */
+  #begun(bytes: Buffer): number {
+    let longest = 0;
+    for (const needle of this.#needles)
+      for (let at = 1; needle.length - at >= Math.max(MIN_FORM_BYTES, longest + 1); at++) {
+        if (needle[at] !== bytes[0]) continue;
+        const length = Math.min(needle.length - at, bytes.length);
+        if (length >= MIN_FORM_BYTES && length > longest && bytes.compare(needle, at, at + length, 0, length) === 0)
+          longest = length;
+      }
+    return longest;
   }
 
   /** How many bytes at the end may be the beginning of a value that goes on. */
@@ -136,5 +151,40 @@ class Masking implements MaskingStream {
   end(): Buffer {
     const isTold = this.#shown.length + this.#held.length >= MIN_FORM_BYTES;
     return isTold ? Buffer.alloc(this.#held.length, MASK) : this.#held;
+  }
+}
+
+/** Begins with what could be the rest of a value, which is waited for whole. */
+class PartMasking implements MaskingStream {
+  readonly #rest: MaskingStream;
+  readonly #longest: number;
+  readonly #begun: (bytes: Buffer) => number;
+  #start: Buffer | undefined = EMPTY;
+
+  constructor(rest: MaskingStream, longest: number, begun: (bytes: Buffer) => number) {
+    this.#rest = rest;
+    this.#longest = longest;
+    this.#begun = begun;
+  }
+
+  push(chunk: Buffer): Buffer {
+    if (!this.#start) return this.#rest.push(chunk);
+    this.#start = Buffer.concat([this.#start, chunk]);
+    return this.#start.length < this.#longest ? EMPTY : this.#begin(this.#start);
+  }
+
+  flush(): Buffer {
+    return this.#start ? EMPTY : this.#rest.flush();
+  }
+
+  end(): Buffer {
+    const start = this.#start ? this.#begin(this.#start) : EMPTY;
+    return Buffer.concat([start, this.#rest.end()]);
+  }
+
+  #begin(start: Buffer): Buffer {
+    this.#start = undefined;
+    const inside = this.#begun(start);
+    return Buffer.concat([Buffer.alloc(inside, MASK), this.#rest.push(start.subarray(inside))]);
   }
 }
