@@ -5,7 +5,7 @@ import { TestProxy, Upstream, bearer } from "../../../test/helpers/egress-proxy.
 
 const API = "api.example.test";
 const OTHER = "other.example.test";
-const TOKEN = `tok-${randomBytes(20).toString("hex")}`;
+const TOKEN = `Tok-${randomBytes(20).toString("hex")}`;
 
 let upstream: Upstream;
 let proxy: TestProxy;
@@ -63,4 +63,13 @@ it("G-183 gives nobody an echoed credential in parts", async () => {
   // Where there is no credential nobody minds.
   await proxy.ask(`https://${OTHER}/parts`, { headers: { host: OTHER, range: "bytes=0-4" } });
   expect(upstream.seen.at(-1)?.headers.range).toBe("bytes=0-4");
+});
+
+it("G-40 says nothing of a credential that the upstream calls its packing", async () => {
+  upstream.handler = (request, response) => {
+    const coding = (request.headers.authorization ?? "").replace("Bearer ", "");
+    (response as ServerResponse).writeHead(200, { "content-encoding": coding }).end("packed");
+  };
+  const { status, text } = await proxy.ask(`https://${API}/packed`);
+  expect([status, text.includes("packed as"), text.includes(TOKEN)]).toEqual([502, true, false]);
 });

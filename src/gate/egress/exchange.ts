@@ -311,8 +311,11 @@ class Exchange {
     const isMasked = !echo.isEmpty;
     const codings = isLookedAt(inForce) ? codingsOf(answer.headers) : [];
     const decoders = isBodiless(this.#request.method, answer.status) ? [] : decodersFor(codings);
-    if (!decoders)
-      throw new UpstreamFault(`its answer is packed as "${codings.join(", ").slice(0, 100)}", which was not asked for`);
+    if (!decoders) {
+      // SECURITY: it is a header like the others, and is told and logged (G-40)
+      const told = echo.text(headerValue(answer.headers, "content-encoding") ?? "").slice(0, 100);
+      throw new UpstreamFault(`its answer is packed as "${told}", which was not asked for`);
+    }
     const kept = filterHeaders(endToEnd(answer.headers), (name) => {
       if (name === "alt-svc") return false; // there is no other way than this one
       return decoders.length === 0 || (name !== "content-encoding" && name !== "content-length");
