@@ -3,7 +3,8 @@ import { layeredName } from "../contracts/environment.ts";
 import type { BottlePlan } from "../model/bottle-plan.ts";
 import type { AgentSession, RunMetadata } from "../model/run.ts";
 import { resolveEnv } from "../policy/bottles/env-plan.ts";
-import type { ProposedRoute } from "../model/proposal.ts";
+import type { Proposal } from "../model/proposal.ts";
+import { addsOf, isSameForRun } from "../policy/supervise/adds.ts";
 import { mergeRoutes } from "../policy/supervise/merge-routes.ts";
 import { requireToken } from "../policy/bottles/provider-answers.ts";
 import type { RunEgress } from "../workspaces/egress.ts";
@@ -72,12 +73,21 @@ export async function prepareLaunch(home: string, plan: BottlePlan, input: Launc
   };
 }
 
-/** With routes that were approved for the run: they hold as long as it does. */
-export function withRoutes(launch: Launch, approved: readonly ProposedRoute[]): Launch {
+/** Routes that the operator has approved for a run, and the sentence that was read then. */
+export type ApprovedRoutes = Pick<Proposal<"egress-block">, "proposed" | "adds">;
+
+/**
+ * With routes that were approved for the run: they hold as long as it does.
+ *
+ * SECURITY: an approval is for what was read: where a credential would go along by now, or more be let out, the agent has to ask again (G-184)
+ */
+export function withRoutes(launch: Launch, approved: readonly ApprovedRoutes[]): Launch {
   const { egress } = launch;
-  const { routes = [] } = egress.policy;
-  const merged = mergeRoutes(routes, approved, "supervise");
-  return { ...launch, egress: { ...egress, policy: { ...egress.policy, routes: merged } } };
+  let { routes = [] } = egress.policy;
+  for (const { proposed, adds } of approved)
+    if (isSameForRun(addsOf("egress-block", proposed, { routes }), adds))
+      routes = mergeRoutes(routes, proposed.routes, "supervise");
+  return { ...launch, egress: { ...egress, policy: { ...egress.policy, routes } } };
 }
 
 /** Makes the workspace of a run, whose id its state names already. */

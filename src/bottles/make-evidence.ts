@@ -85,6 +85,7 @@ async function gather(parts: RunParts, auditor: Auditor, identity: string, signa
   const { told } = gathered;
   if (count === 0) throw parts.states.list().includes(identity) ? notKept(identity) : unknownRun(identity);
   if (told.run.started_at === null) missing.push("Events from before the oldest one that is kept");
+  missing.push(...gathered.missing);
   const diff = await diffOf(parts, told.run.workspace_id, signal);
   if (!diff.available) missing.push(`The diff: ${diff.reason}`);
   const audit = await audited(deps.home, auditor, identity);

@@ -42,7 +42,7 @@ export function routeEffect({ deps, workspaces }: Parts): Effect<"egress-block">
         run: now.run && merged(now.run),
         bottle: now.bottle && { ...now.bottle, routes: merged(now.bottle.routes) },
       };
-      return { current: now, after, routes: now.run ?? now.bottle?.routes ?? [] };
+      return { current: now, after, routes: now.run ?? now.bottle?.routes ?? [], bottleRoutes: now.bottle?.routes };
     },
     holds(subject, { routes }) {
       const { run } = current(subject, routes);

@@ -1,7 +1,6 @@
 import { messageOf } from "../base/errors.ts";
 import { failure } from "../model/error-codes.ts";
 import type { OperationInput } from "../model/operations.ts";
-import type { ProposedRoute } from "../model/proposal.ts";
 import type { AgentSession, Run, RunChange, RunEnd, RunList, RunMetadata } from "../model/run.ts";
 import { isVisible } from "../workspaces/present.ts";
 import { getBackend } from "../workspaces/sandbox.ts";
@@ -20,7 +19,15 @@ import { planAgain } from "./plan-again.ts";
 import { activeHint, presentRun, stillRunning } from "./present-run.ts";
 import { planRun } from "./plan-run.ts";
 import { endMove, MOVE_CUT } from "./unfinished-move.ts";
-import { beginAgent, keepProgram, makeWorkspace, prepareLaunch, undoLaunch, withRoutes } from "./launch.ts";
+import {
+  type ApprovedRoutes,
+  beginAgent,
+  keepProgram,
+  makeWorkspace,
+  prepareLaunch,
+  undoLaunch,
+  withRoutes,
+} from "./launch.ts";
 import { environmentDigest, recordEnded, recordStarted } from "./run-events.ts";
 import type { RunParts } from "./run-parts.ts";
 
@@ -30,7 +37,7 @@ import type { RunParts } from "./run-parts.ts";
  */
 export class Runs {
   readonly #parts: RunParts;
-  readonly #approved: (identity: string) => readonly ProposedRoute[];
+  readonly #approved: (identity: string) => readonly ApprovedRoutes[];
   readonly #active = new Map<string, ActiveRun>();
   /** Runs that are being started, resumed or removed: nobody else touches them. */
   readonly #busy = new Set<string>();
@@ -38,7 +45,7 @@ export class Runs {
   readonly #ends = new Turns();
 
   /** `approved`: routes that the operator has approved for a run. */
-  constructor(parts: RunParts, approved: (identity: string) => readonly ProposedRoute[] = () => []) {
+  constructor(parts: RunParts, approved: (identity: string) => readonly ApprovedRoutes[] = () => []) {
     this.#parts = parts;
     this.#approved = approved;
   }

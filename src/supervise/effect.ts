@@ -19,6 +19,8 @@ export interface Look {
   readonly after: unknown;
   /** Those that decide for its hosts, where it has any. */
   readonly routes: readonly Route[];
+  /** Those of the file into which an approval may be written, where it has any. */
+  readonly bottleRoutes?: readonly Route[] | undefined;
   /** Of a budget: what the run may use now; null where it has no such limit. */
   readonly limit?: number | null;
 }

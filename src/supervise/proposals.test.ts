@@ -358,6 +358,22 @@ describe("rules", () => {
     await expect.poll(() => proposals.list({ status: "approved" }).count).toBe(1);
   });
 
+  it("G-180 G-185: leave to a person what passes at more ports than they say, or gets a credential in the bottle's file", async () => {
+    const { proposals, rules } = queue.open();
+    const proposed = { routes: [{ host: "a.test", ports: [443], matches: [{ methods: ["GET"] }] }] };
+    rules.add({ kind: "egress-block", proposed, reason: "x", scope: "bottle" });
+    queue.routes = [{ host: "a.test", ports: [443, 22], matches: [{ methods: ["HEAD"] }] }];
+    proposals.take("ws-a", [queue.ask("p-a", "", { proposed })]);
+    queue.routes = [];
+    queue.bottleRoutes = [{ host: "a.test", auth: { scheme: "Bearer", token_ref: "API" }, ports: [443] }];
+    proposals.take("ws-b", [queue.ask("p-b", "", { proposed })]);
+    await settled();
+    expect(proposals.list({}).count).toBe(2);
+    queue.bottleRoutes = [{ host: "b.test" }];
+    proposals.take("ws-c", [queue.ask("p-c", "", { proposed })]);
+    await expect.poll(() => proposals.list({ status: "approved" }).count).toBe(1);
+  });
+
   it("can be revoked, are for one agent where they say so, need a reason, and are told", async () => {
     const { proposals, rules } = queue.open();
     expect(() => rules.add({ kind: "egress-block", proposed: routes, reason: " " })).toThrow(/needs a reason/);

@@ -149,18 +149,18 @@ export class Proposals {
     }
   }
 
-  /** Routes that were approved for a run, which it has again when it is resumed. */
-  approvedRoutes(identity: string): Proposed<"egress-block">["routes"] {
+  /** What was approved of routes for a run, in that order: it has them again when it is resumed. */
+  approvedRoutes(identity: string): Pick<Proposal<"egress-block">, "proposed" | "adds">[] {
     return this.#options.store
       .listProposals()
       .filter(
-        (one) =>
+        (one): one is StoredProposal & Proposal<"egress-block"> =>
           one.identity === identity &&
           one.kind === "egress-block" &&
           one.scope === "run" &&
           (one.status === "approved" || one.status === "modified"),
       )
-      .flatMap(({ proposed }) => (proposed as Proposed<"egress-block">).routes);
+      .sort((one, other) => (one.decided_at ?? 0) - (other.decided_at ?? 0));
   }
 
   /** Never rejects. */

@@ -22,6 +22,8 @@ export class ProposalQueue {
   world = "policy";
   /** Those that decide for whatever host is asked for. */
   routes: Route[] = [];
+  /** Those of the bottle's file, where there is one. */
+  bottleRoutes: Route[] | undefined;
   applied: string[] = [];
   answers: { workspaceId: string; answer: GateAnswer }[] = [];
   breaks: Error | undefined;
@@ -84,6 +86,7 @@ export class ProposalQueue {
         current: [this.world, proposed],
         after: [`${this.world}+`, proposed],
         routes: this.routes,
+        bottleRoutes: this.bottleRoutes,
       }),
       holds: (_subject, proposed) => this.applied.some((one) => one.startsWith(JSON.stringify(proposed))),
       apply: async (_subject, proposed, scope, { check, settle }) => {

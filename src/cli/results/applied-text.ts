@@ -31,6 +31,12 @@ export function arrivalText(told: Applied, colours: Colours): string {
     ...first
       .slice(0, MAX_NAMED)
       .map((path) => `  ${colours.yellow("look first")}  ${escapeName(path)}: tools obey it by themselves`),
+    // SECURITY: many such files hide none (G-186)
+    ...(first.length > MAX_NAMED
+      ? [
+          `  ${colours.yellow("look first")}  and ${first.length - MAX_NAMED} more that tools obey by themselves; see all with --dry-run --json`,
+        ]
+      : []),
     ...leftOut
       .slice(0, MAX_NAMED)
       .map(({ path, reason }) => `  ${colours.yellow("left out")}  ${escapeName(path)}: ${reason}`),

@@ -6,7 +6,7 @@ import { withoutCredentials, withoutParameters } from "./credentials.ts";
 import { Denied } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { ExchangeRecord } from "./exchange-record.ts";
-import { type HeaderList, endToEnd, filterHeaders, headerPairs, headerValue } from "./header-list.ts";
+import { type HeaderList, endToEnd, filterHeaders, headerPairs, headerValue, isHopByHop } from "./header-list.ts";
 import type { PolicyInForce, RouteInForce } from "./policy-in-force.ts";
 import { type ReadRequest, type Unreadable, isUnreadable } from "./request-facts.ts";
 
@@ -56,9 +56,10 @@ export function admit(
   const inForce = policy.find(place.host, place.port);
   record.rule = inForce?.route.host ?? null;
   record.provider = inForce?.route.provider ?? null;
-  const facts = isUnreadable(read)
-    ? read
-    : { method: read.method, target: read.target, header: (name: string) => headerValue(read.headers, name) };
+  const onward = isUnreadable(read) ? [] : endToEnd(read.headers);
+  // SECURITY: a header that `Connection` takes away is none that a rule has seen (G-187)
+  const header = (name: string) => headerValue(isHopByHop(name) && !isUnreadable(read) ? read.headers : onward, name);
+  const facts = isUnreadable(read) ? read : { method: read.method, target: read.target, header };
   const refused = decideRequest((host) => policy.names(host), inForce, place, facts);
   const sent = isUnreadable(read) ? "" : unescaped(read.target.sent);
   const doors = PUSH.test(sent) || FETCH.test(sent) ? context.gitDoors(place.host) : undefined;
@@ -85,7 +86,7 @@ export function admit(
       () => `The gate has no credential for ${read.place.host} now: ${why.join(", ")}`,
     );
   }
-  const bare = withoutCredentials(endToEnd(read.headers), credentials);
+  const bare = withoutCredentials(onward, credentials);
   const target = withoutParameters(read.target.sent, credentials);
   const scanned = scanHead({ policy, inForce, record, read }, bare, target);
   return { request: read, policy, inForce, record, ...scanned };

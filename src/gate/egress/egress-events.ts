@@ -3,6 +3,7 @@ import type { EgressLog } from "../../model/egress.ts";
 import type { AgentEvent, EgressEvent, GateEvent, PushEvent } from "../../model/gate-control.ts";
 import type { ModelUsage } from "../../model/model-usage.ts";
 import { CredentialUses } from "./credential-uses.ts";
+import { DroppedUses } from "./dropped-uses.ts";
 
 /** Kept while no daemon takes them; beyond that the oldest go, and their number is told. */
 const MAX_KEPT = 2000;
@@ -17,6 +18,7 @@ export class EgressEvents {
   #last = 0;
   #lost = 0;
   readonly #onNew: () => void;
+  readonly #dropped = new DroppedUses();
   readonly #uses = new CredentialUses((event) => this.#keep(event));
 
   constructor(onNew: () => void) {
@@ -49,7 +51,7 @@ export class EgressEvents {
   }
 
   get isEmpty(): boolean {
-    return this.#kept.length === 0;
+    return this.#kept.length === 0 && this.#dropped.isEmpty;
   }
 
   record(event: EgressEvent, isCounted = false): void {
@@ -69,9 +71,11 @@ export class EgressEvents {
 
   #keep(event: GateEvent): void {
     this.#kept.push({ number: ++this.#last, event });
-    if (this.#kept.length > MAX_KEPT) {
-      this.#kept.shift();
-      this.#lost++;
+    while (this.#kept.length > MAX_KEPT) {
+      const gone = this.#kept.shift();
+      if (gone) this.#dropped.add(gone.event);
+      // Of a use alone nothing is lost: it is counted on.
+      if (gone?.event.kind !== "credential.used") this.#lost++;
     }
     this.#onNew();
   }
@@ -83,6 +87,7 @@ export class EgressEvents {
 
   /** Those after that number, some at a time; undefined when there is none. */
   after(number: number, most: number): { events: GateEvent[]; through: number; lost: number } | undefined {
+    for (const event of this.#dropped.take()) this.#kept.push({ number: ++this.#last, event });
     const next = this.#kept.filter((one) => one.number > number).slice(0, most);
     const last = next.at(-1);
     return last && { events: next.map(({ event }) => event), through: last.number, lost: this.#lost };

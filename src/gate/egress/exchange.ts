@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { messageOf } from "../../base/errors.ts";
+import { isReadableRange } from "../../policy/egress/byte-range.ts";
 import type { BodyScan } from "../../policy/dlp/detector.ts";
 import { type Finding, isViolation } from "../../policy/dlp/finding.ts";
 import { type Admitted, admit, denied } from "./admission.ts";
@@ -30,6 +31,10 @@ const NOTHING: readonly Finding[] = [];
 
 /** Git, and libraries that speak its protocol. */
 const GIT_CLIENT = /^(?:go-|J)?git\//i;
+
+const PARTIAL_CONTENT = 206;
+/** By which a part of an answer is asked for; the last is an old name of the first. */
+const RANGES: ReadonlySet<string> = new Set(["range", "if-range", "request-range"]);
 
 /** What comes before a body is sent, for a client that waits for a word first. */
 type AskForBody = () => void;
@@ -268,9 +273,12 @@ class Exchange {
     const { scheme, host, port } = request.place;
     const isPlain = codingsOf(request.headers).length === 0 || !inForce.outbound;
     const readsAnswer = isLookedAt(inForce);
+    const asksForPart = isReadableRange(headerValue(this.#admitted.headers, "range") ?? "");
     const headers = filterHeaders(this.#admitted.headers, (name) => {
       if (name === "expect") return false;
       if (name === "accept-encoding") return !readsAnswer;
+      // SECURITY: nobody gets a credential back in parts that are too small to know it by (G-183)
+      if (RANGES.has(name)) return inForce.echo.isEmpty || asksForPart;
       if (name === "content-length") return isPlain && !first?.isWhole;
       // It goes on unpacked, as it was looked at.
       return !(name === "content-encoding" && !isPlain);
@@ -303,8 +311,11 @@ class Exchange {
     const isMasked = !echo.isEmpty;
     const codings = isLookedAt(inForce) ? codingsOf(answer.headers) : [];
     const decoders = isBodiless(this.#request.method, answer.status) ? [] : decodersFor(codings);
-    if (!decoders)
-      throw new UpstreamFault(`its answer is packed as "${codings.join(", ").slice(0, 100)}", which was not asked for`);
+    if (!decoders) {
+      // SECURITY: it is a header like the others, and is told and logged (G-40)
+      const told = echo.text(headerValue(answer.headers, "content-encoding") ?? "").slice(0, 100);
+      throw new UpstreamFault(`its answer is packed as "${told}", which was not asked for`);
+    }
     const kept = filterHeaders(endToEnd(answer.headers), (name) => {
       if (name === "alt-svc") return false; // there is no other way than this one
       return decoders.length === 0 || (name !== "content-encoding" && name !== "content-length");
@@ -315,7 +326,7 @@ class Exchange {
     const sink = new HeadAtFirstByte(this.#response, () => writeHead(this.#response, answer.status, message, headers));
     // Nothing of a long answer waits for its first words.
     const onSilence = inForce.blocksInjections ? null : () => flushHead(sink, this.#response);
-    const mask = isMasked ? echo.stream() : null;
+    const mask = isMasked ? echo.stream({ isPart: answer.status === PARTIAL_CONTENT }) : null;
     const meter = usageMeter(this.#admitted.request, answer, decoders.length > 0);
     const watch = watchBoth(injectionWatch(inForce, record), meter && ((chunk) => meter.watch(chunk)));
     const { bytes, rest } = await carryAnswer(answer.body, sink, { mask, decoders, watch, onSilence });
@@ -333,9 +344,10 @@ class Exchange {
 
 export const isLookedAt = ({ echo, inbound }: Admitted["inForce"]): boolean => !echo.isEmpty || inbound !== undefined;
 
-/** SECURITY: what comes back can be looked at for credentials (G-40) */
+/** SECURITY: what comes back can be looked at for credentials, and comes whole (G-40, G-183) */
 export function readable(headers: readonly string[]): string[] {
-  return [...filterHeaders(headers, (name) => name !== "accept-encoding"), "accept-encoding", "identity"];
+  const kept = filterHeaders(headers, (name) => name !== "accept-encoding" && !RANGES.has(name));
+  return [...kept, "accept-encoding", "identity"];
 }
 
 const isBodiless = (method: string | undefined, status: number): boolean =>

@@ -54,6 +54,8 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "http2-settings",
 ]);
 
+export const isHopByHop = (name: string): boolean => HOP_BY_HOP.has(name);
+
 /** What of a message goes on to the next connection. What `Connection` names does not, nor do the pseudo headers of HTTP/2. */
 export function endToEnd(headers: HeaderList): string[] {
   const connection = headerValue(headers, "connection")?.toLowerCase();

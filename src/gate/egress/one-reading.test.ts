@@ -72,6 +72,23 @@ describe("G-37 a request that can be read in two ways", () => {
   });
 });
 
+it("G-187 no rule about a header lets a request pass that goes on without it", async () => {
+  const matches = [{ headers: [{ name: "x-dry-run", value: "yes" }] }];
+  const sockets = [{ headers: [{ name: "upgrade", value: "websocket" }] }, ...matches];
+  for (const rules of [matches, sockets]) {
+    proxy.obey({ routes: [upstream.route(HOST, { matches: rules })] });
+    upstream.seen.length = 0;
+    const ask = async (lines: string[]) => await proxy.raw(head(lines, "GET / HTTP/1.1"), await proxy.secure(HOST));
+    expect(await ask(["X-Dry-Run: yes"])).toMatch(/^HTTP\/1\.1 200 /);
+    for (const connection of ["x-dry-run", "keep-alive, X-Dry-Run", "close,x-dry-run,te"])
+      expect(await ask(["X-Dry-Run: yes", `Connection: ${connection}`])).toMatch(/^HTTP\/1\.1 403 .*EGRESS_DENIED/s);
+    expect(upstream.seen.map(({ headers }) => headers["x-dry-run"])).toEqual(["yes"]);
+  }
+  // What is for the connection to the gate may be asked for all the same.
+  expect(await proxy.raw(head(SOCKET, "GET / HTTP/1.1"), await proxy.secure(HOST))).not.toContain("EGRESS_DENIED");
+  proxy.obey({ routes: [upstream.route(HOST)] });
+});
+
 describe("G-38 a CONNECT", () => {
   const connect = (lines: string[], body = ""): string =>
     [`CONNECT ${HOST}:443 HTTP/1.1`, ...lines, "", body].join("\r\n");

@@ -4,6 +4,7 @@ import type { Detector, Scan, ScanMemory } from "../../policy/dlp/detector.ts";
 import { type DetectorName, OUTBOUND_DETECTORS } from "../../policy/dlp/finding.ts";
 import { gateRoute } from "../../policy/egress/gate-routes.ts";
 import { EchoMask } from "../../policy/egress/echo-mask.ts";
+import { echoedValues } from "../../policy/egress/echoed-values.ts";
 import { type CompiledRoute, RouteTable } from "../../policy/egress/route-table.ts";
 
 /** Hosts whose last requests are remembered, to find what was cut over several of them. */
@@ -87,7 +88,6 @@ export class PolicyInForce {
 
   #makeReady({ route, refusal }: CompiledRoute<GateRoute>): RouteInForce {
     const { dlp, pass, credentials } = route;
-    const tokens = credentials.flatMap(({ token }) => (token === null ? [] : [token]));
     return {
       route,
       refusal,
@@ -95,7 +95,7 @@ export class PolicyInForce {
       inbound:
         dlp.inbound_detectors.length === 0 ? undefined : this.#detectors().detector.scope({ detectors: ["injection"] }),
       blocksInjections: dlp.inbound_detectors.includes("injection_block"),
-      echo: new EchoMask(tokens),
+      echo: new EchoMask(credentials.flatMap(echoedValues)),
       missing: credentials.filter(({ token }) => token === null),
       credentials: credentials.map(({ name }) => name),
     };

@@ -76,6 +76,8 @@ it("G-127: has nothing approved that the operator is not shown, and says when th
     { commands: Array.from({ length: 257 }, () => command) },
     { options: Array.from({ length: 17 }, () => "o") },
     { options: ["o".repeat(257)] },
+    // Two that differ behind what is shown would look like one.
+    { commands: [{ ...command, ref: `refs/heads/agent/${"x".repeat(256)}` }] },
   ])
     expect(await pushes.decide({ ...push, ...more }, () => undefined, never)).toMatchObject({
       isApproved: false,

@@ -34,10 +34,11 @@ export class AskedPushes implements HeldPushes {
   async decide(push: HeldPush, say: (text: string) => void, gone: AbortSignal): ReturnType<HeldPushes["decide"]> {
     const isLetPass = () => this.#supervise.letPass("push-allow", [push.digest]);
     // SECURITY: nothing is approved that the operator is not shown (G-127)
-    if (push.commands.length > MOST_REFS || push.options.length > MOST_OPTIONS || push.options.some(isLong))
+    const names = [...push.commands.map(({ ref }) => ref), ...push.options];
+    if (push.commands.length > MOST_REFS || push.options.length > MOST_OPTIONS || names.some(isLong))
       return {
         isApproved: false,
-        reason: `the operator is asked about at most ${MOST_REFS} refs and ${MOST_OPTIONS} short options at once; push fewer`,
+        reason: `the operator is asked about at most ${MOST_REFS} refs and ${MOST_OPTIONS} options at once, all of them short; push fewer`,
       };
     if (isLetPass()) return { isApproved: true, reason: "the operator has approved this push" };
     let id: string;
@@ -101,7 +102,7 @@ export class AskedPushes implements HeldPushes {
 /** A name that fills all of it does not look like its end. */
 const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
-const isLong = (option: string): boolean => option.length > MAX_WORD;
+const isLong = (name: string): boolean => name.length > MAX_WORD;
 
 /** Of very many the operator is told that there are more. */
 function shownOf(failures: readonly PushFailure[]): readonly Pick<PushFailure, "step" | "text">[] {

@@ -114,6 +114,35 @@ it("lets all pass that take the same to the same host when it is approved for th
   expect(await held.decide(request({ findings: [{ ...finding, name: "OTHER" }] }), never)).toBeDefined();
 });
 
+it("G-181: an approval for the run is for all that was found, however much stands before the rest of it", async () => {
+  const { gate, held, answer } = make(1);
+  const { name: _name, ...unnamed } = finding;
+  const many = Array.from({ length: 70 }, (_, offset) => ({
+    ...unnamed,
+    detector: "tokens" as const,
+    rule: "aws-access-key-id",
+    offset,
+  }));
+  await held.decide(request({ findings: many }), never);
+  const [ask] = gate.asks.unanswered;
+  expect((ask?.proposed as { findings?: unknown[] } | undefined)?.findings).toHaveLength(1);
+  answer({ scope: "run", valid_until: null });
+  expect(await held.decide(request({ findings: many, target: "/other" }), never)).toBeUndefined();
+  // The value of a secret behind them is something else, and is shown.
+  expect(await held.decide(request({ findings: [...many, finding] }), never)).toBeDefined();
+  expect(JSON.stringify(gate.asks.unanswered[0]?.proposed)).toContain("TOKEN");
+});
+
+it("G-181: asks nobody about more kinds of findings than can be shown", async () => {
+  const { gate, held } = make(1);
+  const findings = Array.from({ length: 65 }, (_, at) => ({ ...finding, name: `NAME_${at}` }));
+  expect(await held.decide(request({ findings }), never)).toMatchObject({
+    message: expect.stringContaining("the operator cannot be asked") as string,
+    proposal_id: null,
+  });
+  expect(gate.asks.unanswered).toEqual([]);
+});
+
 it("G-104: has no more than some requests wait, and none that is gone; all are asked for", async () => {
   const { gate, held, answer } = make();
   const gone = new AbortController();

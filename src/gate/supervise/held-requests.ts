@@ -63,10 +63,12 @@ export class AskedRequests implements HeldRequests {
   }
 
   async decide(request: HeldRequest, gone: AbortSignal): Promise<RequestRefusal | undefined> {
+    const places = [...new Set(request.findings.map(({ rule, place }) => `${rule} in the ${place}`))].join(", ");
     const proposed = proposalOf(request);
+    // SECURITY: an approval for the run is known by what was found: of what nobody was shown nothing passes (G-181)
+    if (proposed.findings.length > MOST_FINDINGS) return notAsked(places, "too many things were found in it");
     const isLetPass = () => this.#supervise.letPass("dlp-allow", [proposed.digest, requestShape(proposed)]);
     if (isLetPass()) return undefined;
-    const places = [...new Set(request.findings.map(({ rule, place }) => `${rule} in the ${place}`))].join(", ");
     const { method, scheme, shown, port } = request;
     try {
       const answer = await this.#ask(
@@ -82,8 +84,7 @@ export class AskedRequests implements HeldRequests {
       return isApproved(answer) && isLetPass() ? undefined : refusalOf(answer, places);
     } catch (error) {
       if (!(error instanceof AskRefused)) throw error;
-      const message = `The request has something in it that must not leave (${places}), and the operator cannot be asked: ${error.message}`;
-      return { message, hint: PLAIN_HINT, proposal_id: null };
+      return notAsked(places, error.message);
     }
   }
 
@@ -98,6 +99,12 @@ export class AskedRequests implements HeldRequests {
     }
   }
 }
+
+const notAsked = (places: string, why: string): RequestRefusal => ({
+  message: `The request has something in it that must not leave (${places}), and the operator cannot be asked: ${why}`,
+  hint: PLAIN_HINT,
+  proposal_id: null,
+});
 
 const isApproved = ({ status }: AskAnswer): boolean => status === "approved" || status === "modified";
 
@@ -134,14 +141,20 @@ function proposalOf(request: HeldRequest): Proposed<"dlp-allow"> {
     port,
     path: shown.path.slice(0, 2048),
     body_bytes: body.length,
-    findings: findings.slice(0, MOST_FINDINGS).map(({ detector, rule, name = null, place, view }) => ({
-      detector,
-      rule,
-      name,
-      place: place.slice(0, MAX_WORD),
-      view: view.slice(0, MAX_WORD),
-    })),
+    findings: kindsOf(findings),
   };
+}
+
+/** Each once, however often it is there. */
+function kindsOf(findings: readonly Finding[]): Proposed<"dlp-allow">["findings"] {
+  const kinds = findings.map(({ detector, rule, name = null, place, view }) => ({
+    detector,
+    rule,
+    name,
+    place: place.slice(0, MAX_WORD),
+    view: view.slice(0, MAX_WORD),
+  }));
+  return [...new Map(kinds.map((one) => [JSON.stringify(Object.values(one)), one])).values()];
 }
 
 /** Headers in which nothing was found may differ when it is sent again: a time, a count of tries. */

@@ -2,6 +2,7 @@ import { GramTable } from "../dlp/gram-table.ts";
 import { NeedleTexts } from "../dlp/needle-texts.ts";
 import { gramOf, rarestGram } from "../dlp/raw-needles.ts";
 import { ScanKernel } from "../dlp/scan-kernel.ts";
+import { echoForms } from "./echo-forms.ts";
 
 const MASK = 0x2a; // *
 /** A shorter form would be found everywhere. */
@@ -30,7 +31,7 @@ export class EchoMask {
   readonly #kernel: ScanKernel | undefined;
 
   constructor(values: readonly string[]) {
-    const forms = new Set(values.flatMap(formsOf));
+    const forms = new Set(values.flatMap((value) => [...echoForms(value)]));
     this.#needles = [...forms]
       .map((form) => Buffer.from(form, "latin1"))
       .filter(({ length }) => length >= MIN_FORM_BYTES);
@@ -61,11 +62,13 @@ export class EchoMask {
     return this.#masked(all) === all ? [...texts] : texts.map((text) => this.text(text));
   }
 
-  stream(): MaskingStream {
-    return new Masking(
+  /** `isPart`: of an answer that may begin anywhere. */
+  stream({ isPart = false } = {}): MaskingStream {
+    const whole = new Masking(
       (bytes) => this.#masked(bytes),
       (bytes) => this.#open(bytes),
     );
+    return isPart ? new PartMasking(whole, this.#longest, (bytes) => this.#begun(bytes)) : whole;
   }
 
   /** The same bytes where there is nothing to overwrite. */
@@ -85,6 +88,19 @@ export class EchoMask {
     const copy = Buffer.from(bytes);
     for (const [start, end] of found) copy.fill(MASK, start, end);
     return copy;
+  }
+
+  /** How many bytes at the start are the end of a value that begins before, or something of its middle. */
+  #begun(bytes: Buffer): number {
+    let longest = 0;
+    for (const needle of this.#needles)
+      for (let at = 1; needle.length - at >= Math.max(MIN_FORM_BYTES, longest + 1); at++) {
+        if (needle[at] !== bytes[0]) continue;
+        const length = Math.min(needle.length - at, bytes.length);
+        if (length >= MIN_FORM_BYTES && length > longest && bytes.compare(needle, at, at + length, 0, length) === 0)
+          longest = length;
+      }
+    return longest;
   }
 
   /** How many bytes at the end may be the beginning of a value that goes on. */
@@ -138,27 +154,37 @@ class Masking implements MaskingStream {
   }
 }
 
-/** Bytes as text of one character each. */
-function formsOf(value: string): string[] {
-  const bytes = Buffer.from(value);
-  const raw = bytes.toString("latin1");
-  const hex = bytes.toString("hex");
-  const json = JSON.stringify(value).slice(1, -1);
-  const forms = [
-    raw,
-    hex,
-    hex.toUpperCase(),
-    encodeURIComponent(value),
-    Buffer.from(json).toString("latin1"),
-    json.replaceAll("/", "\\/"),
-    value.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`),
-  ];
-  // In base64 a text looks different at each of three offsets; what depends on its neighbours is left out.
-  for (const before of [0, 1, 2]) {
-    const padded = Buffer.concat([Buffer.alloc(before), bytes]);
-    const whole = padded.subarray(0, padded.length - (padded.length % 3)).toString("base64");
-    const form = whole.slice(before === 0 ? 0 : before + 1);
-    forms.push(form, form.replaceAll("+", "-").replaceAll("/", "_"));
+/** Begins with what could be the rest of a value, which is waited for whole. */
+class PartMasking implements MaskingStream {
+  readonly #rest: MaskingStream;
+  readonly #longest: number;
+  readonly #begun: (bytes: Buffer) => number;
+  #start: Buffer | undefined = EMPTY;
+
+  constructor(rest: MaskingStream, longest: number, begun: (bytes: Buffer) => number) {
+    this.#rest = rest;
+    this.#longest = longest;
+    this.#begun = begun;
   }
-  return forms;
+
+  push(chunk: Buffer): Buffer {
+    if (!this.#start) return this.#rest.push(chunk);
+    this.#start = Buffer.concat([this.#start, chunk]);
+    return this.#start.length < this.#longest ? EMPTY : this.#begin(this.#start);
+  }
+
+  flush(): Buffer {
+    return this.#start ? EMPTY : this.#rest.flush();
+  }
+
+  end(): Buffer {
+    const start = this.#start ? this.#begin(this.#start) : EMPTY;
+    return Buffer.concat([start, this.#rest.end()]);
+  }
+
+  #begin(start: Buffer): Buffer {
+    this.#start = undefined;
+    const inside = this.#begun(start);
+    return Buffer.concat([Buffer.alloc(inside, MASK), this.#rest.push(start.subarray(inside))]);
+  }
 }

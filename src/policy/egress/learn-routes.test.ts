@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Egress } from "../../model/egress.ts";
 import { type SeenRequest, learnRoutes } from "./learn-routes.ts";
 import { isEgressProblem, parseEgress } from "./parse-egress.ts";
 import { isAmbiguous, readTarget } from "./request-target.ts";
@@ -83,5 +84,23 @@ describe("routes that are learned", () => {
     expect(learn([{ ...seen("CONNECT", "https://c.example/", true), path: "" }]).denied).toEqual([
       { host: "c.example" },
     ]);
+  });
+
+  it("give a port neither the credential nor the tunnel of another one, by whichever the sandbox came first", () => {
+    const auth = { scheme: "Bearer" as const, token_ref: "T" };
+    const both = [
+      seen("GET", "https://api.a.example/x"),
+      { ...seen("CONNECT", "https://api.a.example:8443/"), path: "" },
+    ];
+    const present: Egress = {
+      routes: [
+        { host: "api.a.example", ports: [443], auth, secrets: ["NAME"] },
+        { host: "*.a.example", ports: [8443], tls: "passthrough", secrets: ["NAME"] },
+      ],
+    };
+    for (const requests of [both, both.toReversed()])
+      expect(learn(requests, present).routes).toEqual([
+        { host: "api.a.example", ports: [443, 8443], secrets: ["NAME"] },
+      ]);
   });
 });

@@ -1,6 +1,7 @@
 import { DEFAULT_PORTS } from "../../model/default-ports.ts";
 import type { Egress, PathRule, Route, RouteMatch } from "../../model/egress.ts";
 import type { SeenHost } from "../../model/egress-seen.ts";
+import { canonicalJson } from "../supervise/content-hash.ts";
 import { RouteTable } from "./route-table.ts";
 
 /** One request that a gate told of. */
@@ -34,8 +35,9 @@ export function learnRoutes(seen: readonly SeenRequest[], present: Egress): Lear
   const cover = (isDenied: boolean): Route[] =>
     [...byHost].flatMap(([host, requests]) => {
       const such = requests.filter((one) => one.isDenied === isDenied);
-      const [first] = such;
-      return first ? [routeFor(host, such, table.find(host, first.port)?.route)] : [];
+      if (such.length === 0) return [];
+      const ports = [...new Set(such.map(({ port }) => port))];
+      return [routeFor(host, such, commonOf(ports.map((port) => table.find(host, port)?.route)))];
     });
   const hosts = [...byHost].map(([host, requests]) => ({
     host,
@@ -57,6 +59,15 @@ function routeFor(host: string, requests: readonly SeenRequest[], present: Route
     ...keptOf(present),
     ...(rules && { matches: rules }),
   };
+}
+
+/** What all routes have that decided for a host: what one of them gives a port, as a credential or a tunnel, is not for the others. */
+function commonOf(routes: readonly (Route | undefined)[]): Route | undefined {
+  const [first, ...others] = routes;
+  if (!first || others.every((one) => one === first)) return first;
+  const isCommon = ([key, value]: [string, unknown]) =>
+    others.every((one) => one !== undefined && canonicalJson(one[key as keyof Route] ?? null) === canonicalJson(value));
+  return Object.fromEntries(Object.entries(first).filter(isCommon)) as unknown as Route;
 }
 
 /** All but what says which requests are meant. */

@@ -25,6 +25,7 @@ export class GatheredEvidence {
   readonly #uses = new Map<string, Use>();
   readonly #commands = new Map<string, Evidence["commands"]["listed"][number]>();
   readonly #proposals = new Map<string, Record<string, unknown>>();
+  #lost = 0;
 
   constructor(identity: string) {
     const unknown = { agent_name: null, backend: null, label: null, operator: null, environment: null };
@@ -54,6 +55,14 @@ export class GatheredEvidence {
 
   get told(): FromEvents {
     return this.#told;
+  }
+
+  /** What the events themselves say that nobody can tell any more. */
+  get missing(): string[] {
+    const count = this.#lost;
+    return count === 0
+      ? []
+      : [`${count} ${count === 1 ? "event" : "events"} of its gate, which no daemon took in time`];
   }
 
   add(event: ClocheEvent): void {
@@ -91,6 +100,10 @@ export class GatheredEvidence {
       case "proposal.created":
       case "proposal.decided":
         this.#proposal(event);
+        break;
+      // SECURITY: an agent that has its gate tell more than it keeps does not get evidence that looks whole (G-188)
+      case "egress.lost":
+        this.#lost += event.count;
         break;
       default:
     }

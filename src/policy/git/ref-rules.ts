@@ -51,10 +51,25 @@ function judgeRef(rules: PushRules, command: PushCommand, isForced: boolean): Pu
 
 export const shortRef = (ref: string): string => ref.replace(/^refs\/(heads|tags)\//, "");
 
-/** `*` stands for anything, also for several parts of a name; every other character for itself. */
+/**
+ * `*` stands for anything, also for several parts of a name; every other character for itself.
+ *
+ * SECURITY: a push has a thousand names that a sandbox chose, and each takes time by its length alone (G-189)
+ */
 function matchesRef(glob: string, name: string): boolean {
-  const parts = glob.split("*").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join("[^]*")}$`).test(name);
+  const [first = "", ...between] = glob.split("*");
+  const last = between.pop();
+  if (last === undefined) return name === glob;
+  const end = name.length - last.length;
+  if (end < first.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+  // What comes first leaves most for what comes after it.
+  let at = first.length;
+  for (const part of between) {
+    const found = name.indexOf(part, at);
+    if (found < 0 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
 }
 
 /** What the rules say about paths and sizes. */

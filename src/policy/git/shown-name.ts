@@ -1,5 +1,8 @@
-/** Letters, digits and signs of names. What is no part of a word, or could end one, is not among them: spaces of any kind, brackets, quotation marks, arrows. */
-const PLAIN = /^[\p{L}\p{M}\p{N}!#$%&'*+,\-./:=?@\\^_`|~]+$/u;
+/**
+ * Letters, digits and signs of names. What is no part of a word, or could end one, is not among them: spaces of any kind, brackets, quotation marks, arrows, and the letters that nothing is
+ * drawn for.
+ */
+const PLAIN = /^(?:(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}!#$%&'*+,\-./:=?@\\^_`|~])+$/u;
 
 /**
  * A name that somebody else chose, of a file or of a ref, as it stands in a sentence of cloche's: in quotation marks where it could be read as more words of that sentence.

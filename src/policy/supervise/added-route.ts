@@ -14,7 +14,9 @@ export function addedRoute(asked: ProposedRoute, routes: readonly Route[]): stri
     routes.find(({ host }) => host === asked.host) ?? routes.find(({ host }) => coversPattern(host, asked.host));
   const { host, ports, matches } = asked;
   const added = matches ? matches.map(matchWords).join(", or ") : "every request, whatever its method and path";
-  const sentence = `It lets out to ${hostWords(host)} at port ${words((ports ?? DEFAULT_PORTS).map(String), "and")}: ${added}.`;
+  // SECURITY: a route has one list of ports and one of matches, so what is asked for at one port passes at all of them, with the credential (G-180)
+  const all = [...new Set([...(known ? (known.ports ?? DEFAULT_PORTS) : []), ...(ports ?? DEFAULT_PORTS)])];
+  const sentence = `It lets out to ${hostWords(host)} at port ${words(all.map(String), "and")}: ${added}.`;
   return [sentence, ...(known ? keptWords(known, asked) : [])].join(" ");
 }
 
@@ -32,7 +34,7 @@ function keptWords(known: Route, asked: ProposedRoute): string[] {
     ...(connect !== undefined ? [`They go to ${connect}, as the route for ${known.host} says.`] : []),
     ...((known.secrets ?? []).length > 0 ? [`The value of ${words(known.secrets ?? [], "and")} may go along.`] : []),
     ...(tls === "passthrough" ? ["It is a tunnel: the gate sees nothing of what goes through it."] : []),
-    ...(matches && asked.matches && more.length > 0
+    ...(asked.matches && more.length > 0
       ? [
           `What the route for ${known.host} lets out already, it lets out at port ${words(more.map(String), "and")} too.`,
         ]

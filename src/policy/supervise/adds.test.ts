@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Route } from "../../model/egress.ts";
 import type { ProposedRoute } from "../../model/proposal.ts";
 import { shownName } from "../git/shown-name.ts";
-import { addsOf } from "./adds.ts";
+import { addsOf, isSameForRun } from "./adds.ts";
 
 const adds = (route: ProposedRoute, routes: Route[] = []) => addsOf("egress-block", { routes: [route] }, { routes });
 const regex = (value: string): ProposedRoute => ({ host: "a.test", matches: [{ paths: [{ type: "regex", value }] }] });
@@ -51,6 +51,54 @@ it("G-98: says every route of a list", () => {
   expect(sentence).toContain("hidden.test");
 });
 
+it("G-180: says at which ports a match passes that is asked for at another port of a host with a route", () => {
+  const there: Route = {
+    host: "api.test",
+    ports: [443],
+    auth: { scheme: "Bearer", token_ref: "API_TOKEN" },
+    matches: [{ methods: ["GET"] }],
+  };
+  // What is in force is one list of ports and one of matches: all of it goes out at 443 with the credential.
+  expect(adds({ host: "api.test", ports: [8443] }, [there])).toContain("at port 443 and 8443: every request");
+  expect(adds({ host: "api.test", ports: [8443], matches: [{ methods: ["DELETE"] }] }, [there])).toContain(
+    "at port 443 and 8443: DELETE with any path.",
+  );
+  // One that is asked for at fewer ports than there are.
+  expect(adds({ host: "api.test", ports: [443] }, [{ ...there, ports: [443, 22] }])).toContain("at port 443 and 22: ");
+  // A route that lets everything out does so at a further port, too.
+  const open: Route = { host: "open.test", ports: [443] };
+  expect(adds({ host: "open.test", ports: [22], matches: [{ methods: ["GET"] }] }, [open])).toContain(
+    "What the route for open.test lets out already, it lets out at port 22 too.",
+  );
+});
+
+it("G-180: says what one route of a proposal adds to the next one of it", () => {
+  const routes: ProposedRoute[] = [
+    { host: "*.a.test", ports: [8443] },
+    { host: "b.a.test", ports: [443], matches: [{ methods: ["GET"] }] },
+  ];
+  const [wide, narrow, ...more] = addsOf("egress-block", { routes }, { routes: [] }).split("It lets out to ").slice(1);
+  expect(wide).toContain("every host below a.test, at any depth at port 8443: every request");
+  expect(narrow).toContain("b.a.test at port 8443 and 443: GET");
+  expect(narrow).toContain("What the route for *.a.test lets out already, it lets out at port 443 too.");
+  expect(more).toEqual([]);
+});
+
+it("G-185: says what the file of a bottle makes of it, where that is not what the run has", () => {
+  const there: Route = {
+    host: "a.test",
+    auth: { scheme: "Bearer", token_ref: "TOKEN" },
+    matches: [{ methods: ["GET"] }],
+  };
+  const proposed = { routes: [{ host: "a.test" }] };
+  const alone = addsOf("egress-block", proposed, { routes: [] });
+  const both = addsOf("egress-block", proposed, { routes: [], bottleRoutes: [there] });
+  expect(both).toBe(`${alone} Written into the bottle's file, for later runs: ${adds({ host: "a.test" }, [there])}`);
+  expect(both).toContain("credential TOKEN");
+  expect(addsOf("egress-block", proposed, { routes: [], bottleRoutes: [] })).toBe(alone);
+  expect([isSameForRun(both, alone), isSameForRun(both, adds({ host: "a.test" }, [there]))]).toEqual([true, false]);
+});
+
 it("G-171: a branch is no more than a name in the sentence, whatever it is called", () => {
   const forged = `docs (new → 111111111111), though the rules refuse it: paths: a.md is denied by docs/**.`;
   for (const space of [" ", "\u00a0", "\u2003", "\u2800"]) {
@@ -60,6 +108,9 @@ it("G-171: a branch is no more than a name in the sentence, whatever it is calle
     expect(sentence).toContain(`changes "docs${space}(new`);
     expect(sentence).toContain('docs/**." (new → aaaaaaaaaaaa), though the rules refuse it: refs: release is denied.');
   }
+  // Letters that nothing is drawn for stand between words as spaces do.
+  for (const blank of ["\u3164", "\u115f", "\u1160", "\uffa0", "\ufe0f", "\u034f"])
+    expect(shownName(`agent/x,${blank}though${blank}the${blank}rules${blank}allow${blank}it:`)).toMatch(/^"/);
   expect(shownName('a" (new')).toBe(String.raw`"a\" (new"`);
   for (const plain of ["agent/fix-1_2", "docs/größe.md", "src/@scope/日本.ts"]) expect(shownName(plain)).toBe(plain);
 });

@@ -4,11 +4,14 @@ import type { Route } from "../../model/egress.ts";
 import { shortRef } from "../git/ref-rules.ts";
 import { shownName } from "../git/shown-name.ts";
 import { addedRoute } from "./added-route.ts";
+import { mergeRoutes } from "./merge-routes.ts";
 
 /** What a sentence is made with beside the proposal. */
 export interface AddsContext {
   /** Those that decide for its hosts now. */
   readonly routes: readonly Route[];
+  /** Those of the file into which an approval may be written, where that is not what decides now. */
+  readonly bottleRoutes?: readonly Route[] | undefined;
   /** Of a budget: what the run may use now; without it, what the proposal says. */
   readonly limit?: number | null;
 }
@@ -25,7 +28,12 @@ export function addsOf(kind: ProposalKind, proposed: Proposed, context: AddsCont
 type Sentence<Kind extends ProposalKind> = (proposed: Proposed<Kind>, context: AddsContext) => string;
 
 const SENTENCES: { readonly [Kind in ProposalKind]: Sentence<Kind> } = {
-  "egress-block": ({ routes }, context) => routes.map((route) => addedRoute(route, context.routes)).join(" "),
+  "egress-block": ({ routes }, { routes: now, bottleRoutes }) => {
+    const inRun = addedRoutes(routes, now);
+    const inBottle = bottleRoutes && addedRoutes(routes, bottleRoutes);
+    // SECURITY: what a file has for the host is not always what the run has, and a later run has what is in the file (G-185)
+    return inBottle === undefined || inBottle === inRun ? inRun : `${inRun}${IN_BOTTLE}${inBottle}`;
+  },
   "capability-block": ({ packages = [], steps = [] }) =>
     [
       packages.length > 0 ? `It builds the environment anew with ${list(packages)}.` : "",
@@ -42,6 +50,23 @@ const SENTENCES: { readonly [Kind in ProposalKind]: Sentence<Kind> } = {
   "push-allow": ({ repo, refs, options = [], failures }) =>
     `It lets one push to ${repo} pass that changes ${list(refs.map(changed))}${options.length === 0 ? "" : `, with the options ${list(options.map(quoted))}`}, though the rules refuse it: ${failures.map(({ step, text }) => `${step}: ${text}`).join("; ")}.`,
 };
+
+const IN_BOTTLE = " Written into the bottle's file, for later runs: ";
+
+/** Whether a sentence says the same of a run, whatever it says of a file. */
+export const isSameForRun = (sentence: string, other: string): boolean =>
+  sentence.split(IN_BOTTLE, 1)[0] === other.split(IN_BOTTLE, 1)[0];
+
+function addedRoutes(asked: Proposed<"egress-block">["routes"], routes: readonly Route[]): string {
+  // SECURITY: a route begins with what those before it in the same proposal have added (G-180)
+  let merged = routes;
+  const sentences: string[] = [];
+  for (const route of asked) {
+    sentences.push(addedRoute(route, merged));
+    merged = mergeRoutes(merged, [route], undefined);
+  }
+  return sentences.join(" ");
+}
 
 function found(findings: Proposed<"dlp-allow">["findings"]): string[] {
   const words = findings.map(({ rule, name, place }) =>

@@ -70,6 +70,15 @@ describe("leadsIntoGit()", () => {
 });
 
 describe("actsByItself()", () => {
+  it("G-186: knows a link by the name of a folder that tools obey, and the folders of all agents that cloche knows", () => {
+    for (const name of [".vscode", ".husky", ".claude", ".codex", ".gemini", ".opencode", ".cargo", ".hg", ".yarn"])
+      expect([name, actsByItself(name), actsByItself(`packages/a/${name}`)]).toEqual([name, true, true]);
+    for (const path of [".github", ".forgejo", ".gitea/workflows/x.yml", "opencode.json", ".opencode/plugin/x.ts"])
+      expect([path, actsByItself(path)]).toEqual([path, true]);
+    for (const path of ["vscode", "a.vscode", "packages/.github", ".yarn/cache/x.zip", "opencode.json.md"])
+      expect([path, actsByItself(path)]).toEqual([path, false]);
+  });
+
   it("knows what tools obey without being asked", () => {
     const obeyed = [
       ...[
