@@ -23,6 +23,7 @@ import {
   readRequest,
 } from "./request-facts.ts";
 import type { UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
+import { upstreamFailed } from "./upstream-failed.ts";
 import { usageMeter } from "./usage-meter.ts";
 
 type First = { readonly bytes: Buffer; readonly isWhole: boolean };
@@ -196,7 +197,7 @@ class Exchange {
       return denied(record, "EGRESS_DENIED", `The gate does not go there: ${error.message}`);
     if (error instanceof UpstreamFault) {
       this.#context.log.warn("an upstream failed", { host: request.place.host, reason: error.message });
-      return denied(record, "UPSTREAM_FAILED", `The upstream failed: ${error.message}`);
+      return upstreamFailed(record, error);
     }
     if (error instanceof BrokenBody) return denied(record, "BAD_REQUEST", `The body cannot be read: ${error.message}`);
     return error;
