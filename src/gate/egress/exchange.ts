@@ -210,7 +210,7 @@ class Exchange {
   }
 
   #body(): OutgoingBody {
-    const { request, inForce, policy, record } = this.#admitted;
+    const { request, inForce, policy, record, head } = this.#admitted;
     const { outbound, route } = inForce;
     const codings = outbound ? codingsOf(request.headers) : [];
     const decoders = decodersFor(codings);
@@ -223,7 +223,8 @@ class Exchange {
       );
     const redacts = route.dlp.outbound_on_match === "redact";
     const memory = outbound && policy.memory(request.place.host, outbound);
-    const scan = outbound?.body({ mode: redacts ? "redact" : "find", ...(memory && { memory }) }) ?? null;
+    const mode = redacts ? "redact" : "find";
+    const scan = outbound?.body({ mode, ...(memory && { memory }), ...(head && { head }) }) ?? null;
     this.#scan = scan ?? undefined;
     const length = headerValue(request.headers, "content-length");
     return new OutgoingBody(this.#request, {
