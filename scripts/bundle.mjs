@@ -99,12 +99,24 @@ for (const [folder, sources] of Object.entries(BUNDLES)) {
     chunkFileNames: "bundled-[name]-[hash].js",
     ...(folder === "cli" && { codeSplitting: { groups: GROUPS } }),
   });
+  for (const part of parts) if ("code" in part) writeFileSync(join(output, part.fileName), inAscii(part.code));
   writeLicences(output, parts);
 }
 
 // What a gate's detectors look for: made here once, and not by each gate (docs/decisions/0040-speed-of-the-gate.md).
 const { packedNeedles } = await import("../dist/policy/dlp/create-detector.js");
 writeFileSync(join(ROOT, "dist/gate/needles.bin"), packedNeedles());
+
+/**
+ * With escapes for what is not ASCII. One letter of another alphabet has V8 hold all of a file with two bytes for each character, as long as the program runs: half a
+ * megabyte of each gate.
+ */
+function inAscii(code) {
+  // There an escape would be another text.
+  const left = /\\[^\0-\x7f]|String\.raw`[^`]*[^\0-\x7f]/.exec(code)?.[0];
+  if (left !== undefined) throw new Error(`cannot write ${left} in ASCII`);
+  return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
 
 /** Of the packages whose code is in the bundle. */
 function writeLicences(output, parts) {

@@ -2,8 +2,9 @@
  * `cloche-guest gate-keeper`: keeps the gate of one workspace running, also while no daemon runs.
  *
  * It holds what a gate must not lose when it is killed: the socket on which the daemon speaks to it, and two files in memory in which the gate writes down
- * what it was told. It starts the gate with these three and a channel on which the gate asks for connections (gate_links.c), and starts it again when it ends. Of what a
- * sandbox sends it sees nothing. It ends, and the gate with it, when it is told to and when its record is removed, as it is with the workspace's folder.
+ * what it was told. It starts the gate with these three, a channel on which the gate asks for connections (gate_links.c), and the file for the older part of the gate's log.
+ * It starts the gate again when it ends. Of what a sandbox sends it sees nothing. It ends, and the gate with it, when it is told to and when its record is removed, as it is
+ * with the workspace's folder.
  */
 #include "host_programs/gate_keeper.h"
 
@@ -36,12 +37,15 @@
 #include "host_programs/gate_programs.h"
 
 #define STATUS_FD 3 /* pipe from the daemon: "B" once the socket is bound, "E message" on failure */
-#define FIRST_FD 3  /* what the gate finds: two files for its state, the listening socket, and the channel for connections */
-#define PASSED 4
+#define FIRST_FD 3  /* what the gate finds: two files for its state, the listening socket, the channel for connections, and its older log */
+#define PASSED 5
+#define CHANNEL 3 /* of what is passed */
+#define OLDER_LOG_AT 4
 #define CHANNEL_VARIABLE "NODE_CHANNEL_FD=6"
 #define ABOVE_PASSED 20
 #define RECORD "gate.pid"
 #define SOCKET "control.sock"
+#define OLDER_LOG "gate.log.1"    /* the same as in gate-log-files.ts */
 #define GIT "git"                 /* where the gate keeps repositories; not there in a workspace without */
 #define GIT_PLACE "/sys/kernel"   /* where root's gate sees it: every host has that folder, and a gate has no use for what is in it */
 #define FIRST_USER 1880000000     /* the same as in own-user.ts */
@@ -90,6 +94,15 @@ static void open_watches(void) {
   told = above(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   /* Not inotify: a user has few instances of it. */
   watches = fcntl(folder, F_NOTIFY, DN_DELETE | DN_RENAME | DN_MULTISHOT) == 0;
+}
+
+/*
+ * Where the gate keeps what its log had before it began anew: the gate can open no file of the folder. SECURITY: where the disk is full there is no older log, and a gate
+ * all the same (G-54)
+ */
+static int open_older_log(void) {
+  int fd = openat(folder, OLDER_LOG, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  return fd >= 0 ? fd : open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
 static bool has_record(void) { return faccessat(folder, RECORD, F_OK, 0) == 0; }
@@ -147,10 +160,10 @@ static void become_gate(pid_t keeper) {
 
 static bool start_gate(void) {
   pid_t keeper = getpid();
-  passed[PASSED - 1] = gate_links_open(folder);
-  gate = passed[PASSED - 1] < 0 ? -1 : fork();
+  passed[CHANNEL] = gate_links_open(folder);
+  gate = passed[CHANNEL] < 0 ? -1 : fork();
   if (gate == 0) become_gate(keeper);
-  if (passed[PASSED - 1] >= 0) close(passed[PASSED - 1]);
+  if (passed[CHANNEL] >= 0) close(passed[CHANNEL]);
   return gate > 0;
 }
 
@@ -248,6 +261,7 @@ int gate_keeper_main(int argc, char **argv) {
   passed[0] = above(memfd_create("cloche-gate-a", MFD_CLOEXEC));
   passed[1] = above(memfd_create("cloche-gate-b", MFD_CLOEXEC));
   passed[2] = above(listen_privately(SOCKET));
+  passed[OLDER_LOG_AT] = above(open_older_log());
   if (!has_record()) fail("the workspace was removed");
   if (chdir("/") != 0) fail("cannot enter /");
   if (launcher_status >= 0 && write(launcher_status, "B", 1) != 1) fail("cannot report");

@@ -8,9 +8,8 @@ import { workspaceDirectory } from "../base/paths.ts";
 import { type ProcessIdentity, childrenOf, isProcessAlive, signalProcess } from "../base/process-identity.ts";
 import { removeTree } from "../base/remove-tree.ts";
 import { failure } from "../model/error-codes.ts";
+import { LOG_NAME } from "./gate-log-files.ts";
 
-const LOG_NAME = "gate.log";
-const LOG_TAIL_BYTES = 1000;
 const END_PATIENCE_MS = 5000;
 /** The kernel tells nobody but the parent. */
 const LOOK_AGAIN_MS = 5;
@@ -47,7 +46,8 @@ export async function startKeeper(
   // What a gate before it had is another user's, and only a copy.
   await removeTree(gitFolder(folder));
   if (hasGit) makeFolder(gitFolder(folder));
-  const log = openSync(join(folder, LOG_NAME), "a", 0o600);
+  // To be read too: the gate copies it before it begins anew.
+  const log = openSync(join(folder, LOG_NAME), "a+", 0o600);
   // SECURITY: nothing that a gate must know is in its arguments or its environment (G-28)
   const gate = [
     process.execPath,
@@ -134,13 +134,5 @@ export function recordedKeeper(folder: string): ProcessIdentity | undefined {
     return pid !== undefined && startTicks !== undefined ? { pid: Number(pid), startTicks } : undefined;
   } catch {
     return undefined; // none was started
-  }
-}
-
-export function gateLogTail(folder: string): string {
-  try {
-    return readFileSync(join(folder, LOG_NAME), "utf8").slice(-LOG_TAIL_BYTES).trim();
-  } catch {
-    return "";
   }
 }

@@ -6,7 +6,8 @@ import type { EgressOrder } from "../model/egress-order.ts";
 import { failure } from "../model/error-codes.ts";
 import { type DoorReport, GATE_PROTOCOL, type GateAnswer, type GateReport } from "../model/gate-control.ts";
 import { GateConnection } from "./gate-connection.ts";
-import { controlSocket, endKeeper, gateFolder, gateLogTail, seenGitFolder, startKeeper } from "./gate-keeper.ts";
+import { controlSocket, endKeeper, gateFolder, seenGitFolder, startKeeper } from "./gate-keeper.ts";
+import { gateLogTail } from "./gate-log-files.ts";
 import { writeLinks, writePrograms } from "./gate-links.ts";
 import type { SpareGates } from "./spare-gates.ts";
 

@@ -6,7 +6,7 @@ import { becomeOwnUser } from "./own-user.ts";
 import { readPreparedNeedles } from "./prepared-needles.ts";
 
 /** The gate as a process, which `cloche-guest gate-keeper` starts. Its argument is for readers of a list of processes. */
-const log = openGateLog(2);
+const log = openGateLog({ current: 2, older: 7 });
 process.on("uncaughtException", (error) => {
   // What state it is in is unknown: it ends, and its keeper starts it again.
   log.error("uncaught exception", { error: error.stack ?? messageOf(error) });

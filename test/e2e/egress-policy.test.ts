@@ -95,7 +95,8 @@ describe("a workspace with an egress policy", () => {
     for (const one of [pid, gate?.keeper, gate?.gate])
       for (const name of ["cmdline", "environ"])
         expect(readFileSync(`/proc/${one ?? 0}/${name}`, "latin1")).not.toContain(TOKEN);
-    const logs = ["daemon.log", "store.sqlite", "store.sqlite-wal", `workspaces/${id}/gate/gate.log`];
+    const gateLog = `workspaces/${id}/gate/gate.log`;
+    const logs = ["daemon.log", "store.sqlite", "store.sqlite-wal", gateLog, `${gateLog}.1`];
     for (const name of logs.filter((one) => existsSync(join(at.at.home, one))))
       expect(readFileSync(join(at.at.home, name), "latin1"), name).not.toContain(TOKEN);
     expect(JSON.stringify(await at.events(id))).not.toContain(TOKEN);

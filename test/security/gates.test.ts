@@ -1,6 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { type Server, type Socket, createServer } from "node:net";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,8 +87,20 @@ describe("G-28 the gate of a sandbox", () => {
     }
     const folder = join(at.at.home, "workspaces", id, "gate");
     const files = readdirSync(folder).filter((name) => statSync(join(folder, name)).isFile());
-    expect(files.sort()).toEqual(["gate.log", "gate.pid"]);
+    expect(files.sort()).toEqual(["gate.log", "gate.log.1", "gate.pid"]);
     for (const name of files) expect(readFileSync(join(folder, name), "utf8")).not.toContain("told-to-the-gate");
+  });
+
+  it("G-28 has a log of two files, of which it fills the second one as a user who can open neither", async () => {
+    const log = join(at.at.home, "workspaces", id, "gate", "gate.log");
+    const before = at.gate(id);
+    if (!before) throw new Error("no gate runs");
+    appendFileSync(log, "of before\n".repeat(110_000));
+    process.kill(before.gate, "SIGKILL"); // the next one says that it serves
+    await eventually(() => expect(statSync(`${log}.1`).size).toBeGreaterThan(1024 * 1024));
+    expect(statSync(log).size).toBeLessThan(10_000);
+    await eventually(async () => expect(await at.knock(id, PORT)).toBe("hello"));
+    expect(statSync(`${log}.1`).mode & 0o777).toBe(0o600);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Denial, DenialCode } from "../../model/egress-denial.ts";
+import type { RequestHead } from "../../policy/dlp/detector.ts";
 import { type Finding, isViolation } from "../../policy/dlp/finding.ts";
 import { decideRequest } from "../../policy/egress/decide-request.ts";
 import { plainCredential } from "../../policy/egress/plain-credential.ts";
@@ -18,6 +19,8 @@ export interface Admitted {
   readonly record: ExchangeRecord;
   readonly headers: HeaderList;
   readonly target: string;
+  /** The same as it was looked at; undefined where nobody looks. */
+  readonly head: RequestHead | undefined;
   /** Found in its head, on a route that holds what has something in it: it goes out only when somebody lets it pass. */
   readonly held: readonly Finding[];
 }
@@ -117,15 +120,16 @@ function scanHead(
   { policy, inForce, record, read }: HeadScan,
   headers: HeaderList,
   target: string,
-): Pick<Admitted, "headers" | "target" | "held"> {
+): Pick<Admitted, "headers" | "target" | "head" | "held"> {
   const { outbound, route } = inForce;
-  const asItIs = { headers, target, held: [] };
-  if (!outbound) return asItIs;
+  if (!outbound) return { headers, target, head: undefined, held: [] };
   const at = target.indexOf("?");
   const [path, query] = at < 0 ? [target, ""] : [target.slice(0, at), target.slice(at + 1)];
   const { host } = read.place;
   const spoken = filterHeaders(headers, (name) => name !== "host" && name !== "content-length");
-  const findings = outbound.head({ host, path, query, headers: headerPairs(spoken) }, policy.memory(host, outbound));
+  const head = { host, path, query, headers: headerPairs(spoken) };
+  const asItIs = { headers, target, head, held: [] };
+  const findings = outbound.head(head, policy.memory(host, outbound));
   record.found(findings);
   const violations = findings.filter(isViolation);
   if (violations.length === 0) return asItIs;
@@ -142,15 +146,15 @@ function scanHead(
   ]);
   const cleanTarget = overwritten("path", path) + (at < 0 ? "" : `?${overwritten("query", query)}`);
   // What is only whole over several parts cannot be overwritten in any.
-  const left = outbound.head({
+  const cleanHead = {
     host,
     path: cleanTarget.split("?")[0] ?? "",
     query: cleanTarget.split("?")[1] ?? "",
     headers: headerPairs(clean),
-  });
-  if (left.some(isViolation))
+  };
+  if (outbound.head(cleanHead).some(isViolation))
     throw denied(record, "DLP_BLOCKED", `The request has something in it that must not leave (${places})`);
-  return { headers: clean, target: cleanTarget, held: [] };
+  return { headers: clean, target: cleanTarget, head: cleanHead, held: [] };
 }
 
 /** SECURITY: a name that nobody listed may be a value that must not leave, and is told all the same (G-41) */

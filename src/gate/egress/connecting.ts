@@ -4,7 +4,15 @@ import { errnoOf, messageOf } from "../../base/errors.ts";
 export const CONNECT_MS = 20_000;
 
 /** The upstream, or the way there, failed. */
-export class UpstreamFault extends Error {}
+export class UpstreamFault extends Error {
+  /** What would help, where that is known. */
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
 /** Its connection is gone, or it has said that it did not look at the request. */
 export class ConnectionLost extends UpstreamFault {}
 /** The name leads to where no route lets it go. */

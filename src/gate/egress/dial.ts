@@ -11,6 +11,7 @@ import {
 import type { EgressOrder, GateRoute } from "../../model/egress-order.ts";
 import { addressClass } from "../../policy/egress/address-class.ts";
 import { CONNECT_MS, InsideAddress, UpstreamFault, connected, reasonOf } from "./connecting.ts";
+import { unknownIssuer } from "./unknown-issuer.ts";
 import { connectThroughProxy } from "./way-out.ts";
 
 /** So much of a long body is on its way to the kernel while the next part of it is looked at. */
@@ -85,7 +86,7 @@ export class Trust {
 /** TLS to an upstream, which has to prove that it is the host. */
 export function secured(
   socket: Socket,
-  { host }: Destination,
+  { host, route }: Destination,
   secureContext: SecureContext,
   protocols: readonly string[],
 ): Promise<TLSSocket> {
@@ -102,7 +103,9 @@ export function secured(
     const onError = (error: Error) => {
       clearTimeout(timer);
       socket.destroy();
-      fail(new UpstreamFault(`no secure connection to ${host}: ${reasonOf(error)}`));
+      const what = `no secure connection to ${host}`;
+      const trust = route.ca === null ? "configuration" : "route";
+      fail(unknownIssuer(what, error, trust) ?? new UpstreamFault(`${what}: ${reasonOf(error)}`));
     };
     tls.once("error", onError);
     tls.once("secureConnect", () => {

@@ -5,7 +5,7 @@ import { Authority, type AuthorityKeys, newAuthority } from "../tls/authority.ts
 import type { Relayed } from "../relay-connection.ts";
 import type { Grants } from "../supervise/grants.ts";
 import { type HeldRequests, NO_ONE } from "../supervise/held-requests.ts";
-import { collectAll } from "./collector.ts";
+import { giveBackSoon } from "./collector.ts";
 import type { EgressContext, ServeGit } from "./egress-context.ts";
 import { EgressEvents } from "./egress-events.ts";
 import { Names } from "./names.ts";
@@ -94,6 +94,7 @@ export class EgressGate {
   /** Makes ahead what every order takes. */
   makeReady(): void {
     this.#policy.makeReady();
+    giveBackSoon();
   }
 
   /** From now on; requests under way keep what they began with. */
@@ -102,7 +103,7 @@ export class EgressGate {
     this.names.renew();
     this.events.level = order.log;
     this.#wants = [];
-    setImmediate(collectAll);
+    giveBackSoon();
   }
 
   accept(stream: Duplex): Relayed {

@@ -24,6 +24,7 @@ import {
   readRequest,
 } from "./request-facts.ts";
 import type { UpstreamAnswer, UpstreamCall } from "./upstream-call.ts";
+import { upstreamFailed } from "./upstream-failed.ts";
 import { usageMeter } from "./usage-meter.ts";
 
 type First = { readonly bytes: Buffer; readonly isWhole: boolean };
@@ -201,7 +202,7 @@ class Exchange {
       return denied(record, "EGRESS_DENIED", `The gate does not go there: ${error.message}`);
     if (error instanceof UpstreamFault) {
       this.#context.log.warn("an upstream failed", { host: request.place.host, reason: error.message });
-      return denied(record, "UPSTREAM_FAILED", `The upstream failed: ${error.message}`);
+      return upstreamFailed(record, error);
     }
     if (error instanceof BrokenBody) return denied(record, "BAD_REQUEST", `The body cannot be read: ${error.message}`);
     return error;
@@ -214,7 +215,7 @@ class Exchange {
   }
 
   #body(): OutgoingBody {
-    const { request, inForce, policy, record } = this.#admitted;
+    const { request, inForce, policy, record, head } = this.#admitted;
     const { outbound, route } = inForce;
     const codings = outbound ? codingsOf(request.headers) : [];
     const decoders = decodersFor(codings);
@@ -227,7 +228,8 @@ class Exchange {
       );
     const redacts = route.dlp.outbound_on_match === "redact";
     const memory = outbound && policy.memory(request.place.host, outbound);
-    const scan = outbound?.body({ mode: redacts ? "redact" : "find", ...(memory && { memory }) }) ?? null;
+    const mode = redacts ? "redact" : "find";
+    const scan = outbound?.body({ mode, ...(memory && { memory }), ...(head && { head }) }) ?? null;
     this.#scan = scan ?? undefined;
     const length = headerValue(request.headers, "content-length");
     return new OutgoingBody(this.#request, {

@@ -2,6 +2,7 @@ import { type Socket, connect as connectTcp } from "node:net";
 import { connect as connectTls, rootCertificates } from "node:tls";
 import type { EgressOrder } from "../../model/egress-order.ts";
 import { UpstreamFault, connected } from "./connecting.ts";
+import { unknownIssuer } from "./unknown-issuer.ts";
 
 const MAX_ANSWER = 16_384;
 
@@ -44,7 +45,12 @@ async function reach(url: URL, ca: string | null, patienceMs: number): Promise<S
   if (!isSecure) return socket;
   const trusted = ca === null ? {} : { ca: [...rootCertificates, ca] };
   const secure = connectTls({ socket, servername: at.host, ...trusted });
-  await new Promise<void>((done, fail) => secure.once("error", fail).once("secureConnect", done));
+  const what = `no secure connection to the proxy ${url.host}`;
+  await new Promise<void>((done, fail) =>
+    secure
+      .once("error", (error: Error) => fail(unknownIssuer(what, error, "proxy") ?? error))
+      .once("secureConnect", done),
+  );
   return secure;
 }
 

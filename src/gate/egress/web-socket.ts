@@ -17,6 +17,7 @@ import { IncomingFrames } from "./incoming-frames.ts";
 import { OutgoingFrames } from "./outgoing-frames.ts";
 import { type Place, hasBody, readRequest } from "./request-facts.ts";
 import type { UpstreamAnswer } from "./upstream-call.ts";
+import { upstreamFailed } from "./upstream-failed.ts";
 import { answerReader, talkOf } from "./talk-meter.ts";
 import { frame } from "./web-socket-frames.ts";
 
@@ -70,8 +71,7 @@ function toDenied(admitted: Admitted | undefined, error: unknown): Denied | unde
   if (!admitted) return undefined;
   if (error instanceof InsideAddress)
     return denied(admitted.record, "EGRESS_DENIED", `The gate does not go there: ${error.message}`);
-  if (error instanceof UpstreamFault)
-    return denied(admitted.record, "UPSTREAM_FAILED", `The upstream failed: ${error.message}`);
+  if (error instanceof UpstreamFault) return upstreamFailed(admitted.record, error);
   return undefined;
 }
 

@@ -1,4 +1,5 @@
 import { REACH, type ByteScanner } from "./byte-scanner.ts";
+import { scanSeams, type BodyEnds, type FoundAcross } from "./body-seams.ts";
 import type { BodyOptions, BodyScan } from "./detector.ts";
 import { isViolation, type Finding } from "./finding.ts";
 import { joinedValues } from "./joined-values.ts";
@@ -10,10 +11,17 @@ import { scanPacked } from "./packed-text.ts";
 import { TAIL_BYTES, type MemoryOf } from "./scan-memory.ts";
 import { isBetter, keyOf, type ScanPolicy } from "./scan-policy.ts";
 import { WHOLE_BYTES, WINDOW_BYTES } from "./limits.ts";
+import { beginsAtBorder } from "./value-borders.ts";
 
 const NONE: readonly Uint8Array[] = [];
 const NO_BYTES: Buffer = Buffer.alloc(0);
 const NOTHING: readonly Finding[] = [];
+
+/** What the upstream has when the body comes: of the requests before, and of this one's head. */
+export interface SentBefore {
+  readonly memory: MemoryOf | undefined;
+  readonly carried: readonly Uint8Array[] | undefined;
+}
 
 /**
  * A body that comes in chunks. The buffer has three parts: `REACH` bytes of context that were scanned, the bytes that are scanned next, and `REACH` bytes that are only looked
@@ -24,6 +32,8 @@ export class BufferedBodyScan implements BodyScan {
   readonly #policy: ScanPolicy;
   readonly #options: BodyOptions;
   readonly #memory: MemoryOf | undefined;
+  /** What the head says that goes with it. */
+  readonly #carried: readonly Uint8Array[];
   #buffer: Buffer = NO_BYTES;
   /** Offset in the body of the buffer's first byte. */
   #base = 0;
@@ -44,11 +54,12 @@ export class BufferedBodyScan implements BodyScan {
   /** Of a key that goes on with the bytes that come next: where, as an offset in the body. */
   #rest: { readonly from: number; readonly isEncoded: boolean } | undefined;
 
-  constructor(scanner: ByteScanner, policy: ScanPolicy, options: BodyOptions, memory: MemoryOf | undefined) {
+  constructor(scanner: ByteScanner, policy: ScanPolicy, options: BodyOptions, { memory, carried }: SentBefore) {
     this.#scanner = scanner;
     this.#policy = policy;
     this.#options = options;
     this.#memory = memory;
+    this.#carried = carried ?? NONE;
   }
 
   get findings(): readonly Finding[] {
@@ -93,6 +104,7 @@ export class BufferedBodyScan implements BodyScan {
       this.#scanPacked();
     } else {
       this.#lookBack();
+      this.#scanSeams(new Layer(this.#buffer, []), { lastStart: 0 });
       this.#memory?.remember(this.#place, this.#base === 0 ? this.#buffer : this.#buffer.subarray(-TAIL_BYTES));
     }
     return this.#release(this.#buffer.length);
@@ -104,9 +116,10 @@ export class BufferedBodyScan implements BodyScan {
 
   /** SECURITY: a body that comes slowly, or is large, is put behind the requests before it as a small one is, before any of it is gone (G-174) */
   #lookBack(): void {
-    if (this.#hasLookedBack || !this.#memory) return;
+    if (this.#hasLookedBack) return;
     const start = this.#buffer.subarray(0, TAIL_BYTES);
-    for (const finding of this.#memory.look(this.#place, start)) this.#keep(keyOf(finding), finding);
+    for (const finding of this.#memory?.look(this.#place, start) ?? []) this.#keep(keyOf(finding), finding);
+    this.#scanSeams(new Layer(start, []), { firstEnd: start.length });
     this.#hasLookedBack = start.length >= TAIL_BYTES;
   }
 
@@ -177,12 +190,15 @@ export class BufferedBodyScan implements BodyScan {
 
   /** A small body once more, as the values in it one after the other, and after those of the requests before. */
   #scanJoined(): void {
-    const layer = joinedValues(new Layer(this.#buffer, []));
-    if (layer !== undefined) {
+    const whole = new Layer(this.#buffer, []);
+    const joined = joinedValues(whole);
+    this.#scanSeams(joined?.layer ?? whole, joined ?? { firstEnd: whole.bytes.length, lastStart: 0 });
+    if (joined !== undefined) {
+      const { layer } = joined;
       this.#scanner.scan(layer.bytes, 0, layer.bytes.length, (match) => {
         const pieces = layer.toOriginal(match.pieces);
-        const joined = { ...match, view: [...layer.view, ...match.view], pieces };
-        if (pieces.length > 1 && this.#policy.wants(joined, this.#buffer)) this.#add(joined);
+        const inOriginal = { ...match, view: [...layer.view, ...match.view], pieces };
+        if (pieces.length > 1 && this.#policy.wants(inOriginal, this.#buffer)) this.#add(inOriginal);
       });
       for (const finding of this.#memory?.bytes(`${this.#place}:joined`, layer.bytes) ?? []) {
         this.#keep(keyOf(finding), finding);
@@ -191,6 +207,24 @@ export class BufferedBodyScan implements BodyScan {
     for (const finding of this.#memory?.bytes(this.#place, this.#buffer) ?? []) {
       this.#keep(keyOf(finding), finding);
     }
+  }
+
+  /** SECURITY: a value of which one part is in the head and the other one in the body does not leave, whichever comes first (G-190) */
+  #scanSeams(layer: Layer, ends: BodyEnds): void {
+    if (this.#carried.length === 0) return;
+    scanSeams(this.#scanner, this.#carried, layer.bytes, ends, (across) => this.#addAcross(across, layer));
+  }
+
+  /** Of the two parts that in the body can be overwritten, as far as it is still here. */
+  #addAcross({ match, text, pieces: inLayer }: FoundAcross, layer: Layer): void {
+    const rule = this.#policy.ruleOf(match);
+    if (!this.#policy.joined.wants(match, text) || !beginsAtBorder({ match, rule }, text)) return;
+    const pieces = layer.toOriginal(inLayer);
+    const offset = this.#base + (pieces[0]?.start ?? 0);
+    const finding: Finding = { ...this.#policy.toFinding(match, this.#place, 0), offset, view: "joined" };
+    this.#keep(keyOf(finding), finding);
+    if (this.#options.mode === "redact" && isViolation(finding))
+      this.#mask(pieces.filter(({ start }) => start >= this.#released));
   }
 
   /** And as what was packed into it. */

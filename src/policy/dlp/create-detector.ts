@@ -15,7 +15,9 @@ import type {
   ScanMemory,
 } from "./detector.ts";
 import type { Finding, TextFinding } from "./finding.ts";
-import { HeadText, joinedHeadTexts, joinedHostTexts, memoryParts } from "./head-scan.ts";
+import { CleanTexts } from "./clean-texts.ts";
+import { HeadText, joinedCookies, joinedHostTexts, memoryParts } from "./head-scan.ts";
+import { HeadSeams } from "./head-seams.ts";
 import { INJECTION_PHRASES } from "./injection-phrases.ts";
 import { KeywordNeedles } from "./keyword-needles.ts";
 import { strengthOf } from "./known-pieces.ts";
@@ -25,6 +27,7 @@ import { TOKEN_RULES } from "./rules/token-rules.ts";
 import { type Extended, TailMemory, type MemoryOf } from "./scan-memory.ts";
 import { ScanPolicy } from "./scan-policy.ts";
 import { scanFile } from "./text-scan.ts";
+import { beginsAtBorder } from "./value-borders.ts";
 import { redactWhole, scanWhole } from "./whole-scan.ts";
 
 /** Some milliseconds: the forms of every value are made here, once per policy. */
@@ -87,12 +90,19 @@ function warningsOf({ name, value }: KnownValue): DetectorWarning[] {
 }
 
 const MAX_CLEAN_HOSTS = 256;
+/** An agent sends the same head with most of its requests. */
+const MAX_CLEAN_SEAMS = 16;
 
 class ScopedScan implements Scan {
   readonly #scanner: ByteScanner;
   readonly #policy: ScanPolicy;
   /** Whose names say nothing without their dots. */
-  readonly #cleanHosts = new Set<string>();
+  readonly #cleanHosts = new CleanTexts(MAX_CLEAN_HOSTS);
+  #last: { readonly head: RequestHead; readonly seams: HeadSeams } | undefined;
+  /** What heads say together that were looked at. */
+  readonly #cleanSeams = new CleanTexts(MAX_CLEAN_SEAMS);
+  /** Values of a head of which no two say anything together. */
+  #cleanPairs: ReadonlySet<string> = new Set();
 
   constructor(scanner: ByteScanner, policy: ScanPolicy) {
     this.#scanner = scanner;
@@ -117,11 +127,12 @@ class ScopedScan implements Scan {
       const { place, start } = text.placeOf(finding.offset);
       return { ...finding, place, offset: finding.offset - start };
     });
-    for (const [place, joined] of this.#joinedTexts(head)) {
-      if (joined === "") continue;
-      const more = this.text(place, joined).map((finding) => ({ ...finding, view: "joined" }));
-      findings.push(...more.filter(({ rule }) => !findings.some((finding) => finding.rule === rule)));
-    }
+    const add = (found: readonly Finding[]) => {
+      for (const one of found)
+        if (!findings.some(({ rule }) => rule === one.rule)) findings.push({ ...one, view: "joined" });
+    };
+    for (const [place, joined] of this.#joinedTexts(head)) if (joined !== "") add(this.text(place, joined));
+    add(this.#seams(head));
     const remembered = this.#with(memory);
     for (const [place, value] of memoryParts(head))
       if (value !== "") findings.push(...(remembered?.bytes(place, Buffer.from(value)) ?? []));
@@ -130,13 +141,29 @@ class ScopedScan implements Scan {
 
   /** Hosts are few, and their names are looked at once. */
   #joinedTexts(head: RequestHead): (readonly [string, string])[] {
-    if (this.#cleanHosts.has(head.host)) return joinedHeadTexts(head);
+    const cookies = ["header:cookie", joinedCookies(head)] as const;
+    if (this.#cleanHosts.has(head.host)) return [cookies];
     const hosts = joinedHostTexts(head.host);
-    if (hosts.every(([place, joined]) => this.text(place, joined).length === 0)) {
-      if (this.#cleanHosts.size >= MAX_CLEAN_HOSTS) this.#cleanHosts.clear();
-      this.#cleanHosts.add(head.host);
+    if (hosts.every(([place, joined]) => this.text(place, joined).length === 0)) this.#cleanHosts.add(head.host);
+    return [...hosts, cookies];
+  }
+
+  /** SECURITY: a value that is cut into several places of one request does not leave in any of them (G-190) */
+  #seams(head: RequestHead): Finding[] {
+    const seams = this.#seamsOf(head);
+    if (this.#cleanSeams.has(seams.key)) return [];
+    const texts = seams.texts(this.#cleanPairs);
+    const { bytes } = texts;
+    const all = scanWhole(this.#scanner, this.#policy.joined, "", bytes);
+    const borders = all.length === 0 ? undefined : texts.borders;
+    const found = all.filter(({ match }) =>
+      beginsAtBorder({ match, rule: this.#policy.ruleOf(match) }, bytes, borders),
+    );
+    if (found.length === 0) {
+      this.#cleanSeams.add(seams.key);
+      this.#cleanPairs = seams.paired;
     }
-    return [...hosts, ...joinedHeadTexts(head)];
+    return found.map(({ finding }) => ({ ...finding, place: texts.placeOf(finding.offset) }));
   }
 
   redactText(place: string, text: string): Redacted<string> {
@@ -150,7 +177,16 @@ class ScopedScan implements Scan {
   }
 
   body(options: BodyOptions): BodyScan {
-    return new BufferedBodyScan(this.#scanner, this.#policy, options, this.#with(options.memory));
+    const carried = options.head && this.#seamsOf(options.head).carried;
+    return new BufferedBodyScan(this.#scanner, this.#policy, options, { memory: this.#with(options.memory), carried });
+  }
+
+  /** A body mostly comes right after its head. */
+  #seamsOf(head: RequestHead): HeadSeams {
+    if (this.#last?.head === head) return this.#last.seams;
+    const seams = new HeadSeams(head);
+    this.#last = { head, seams };
+    return seams;
   }
 
   memory(): ScanMemory {

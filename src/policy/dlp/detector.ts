@@ -8,7 +8,7 @@ import type { DetectorName, Finding, TextFinding } from "./finding.ts";
  *     const memory = scan.memory();                                                   // once per host that is talked to, kept by the gate
  *
  *     const head = scan.head({ host, path, query, headers }, memory);                 // per request, before anything is injected
- *     const body = scan.body({ mode: "redact", memory });                             // decoded bytes: the gate undoes gzip, br, zstd, frames
+ *     const body = scan.body({ mode: "redact", memory, head });                       // decoded bytes: the gate undoes gzip, br, zstd, frames
  *     for await (const chunk of request) for (const part of body.push(chunk)) upstream.write(part);
  *     for (const part of body.end()) upstream.write(part);
  *
@@ -118,6 +118,8 @@ export interface BodyOptions {
   readonly place?: string;
   /** What earlier requests to this host ended with. */
   readonly memory?: ScanMemory;
+  /** What goes with it: a value may be cut over both. */
+  readonly head?: RequestHead;
   /** `false`: every `push` gives back all there is, as for an answer that somebody reads while it comes. A value that is cut is found when it is complete. */
   readonly hold?: boolean;
 }

@@ -48,21 +48,14 @@ export function joinedHostTexts(host: string): (readonly [string, string])[] {
   ];
 }
 
-/** Texts that only show when parts are put together, each with the place that it is told as. */
-export function joinedHeadTexts({ path, query, headers }: RequestHead): (readonly [string, string])[] {
-  const values = query === "" ? [] : (formValues(Buffer.from(query, "latin1")) ?? []);
-  const own = headers.filter(([name]) => !ORDINARY.has(name.toLowerCase()));
-  const cookies = own
+/** What the cookies say together, without their names; empty for less than two. */
+export function joinedCookies({ headers }: RequestHead): string {
+  const cookies = headers
     .filter(([name]) => name.toLowerCase() === "cookie")
     .flatMap(([, value]) =>
       (formValues(Buffer.from(value, "latin1")) ?? []).map(({ start, end }) => value.slice(start, end)),
     );
-  return [
-    ["header:cookie", cookies.length > 1 ? cookies.join("") : ""],
-    ["path", path.lastIndexOf("/") > 0 ? path.replaceAll("/", "") : ""],
-    ["query", values.map(({ start, end }) => query.slice(start, end)).join("")],
-    ["header", own.length > 1 ? own.map(([, value]) => value).join("") : ""],
-  ];
+  return cookies.length > 1 ? cookies.join("") : "";
 }
 
 /** Headers whose values are others' words. */
@@ -73,10 +66,14 @@ const ORDINARY = new Set(
   ).split(" "),
 );
 
+/** Headers whose values are the program's own. */
+export const ownHeaders = (headers: RequestHead["headers"]): RequestHead["headers"] =>
+  headers.filter(([name]) => !ORDINARY.has(name.toLowerCase()));
+
 /** Parts by which a value may be cut over several requests: each parameter and header by its name, and the end of the path. */
 export function memoryParts({ path, query, headers }: RequestHead): (readonly [string, string])[] {
   const parameters = query === "" ? [] : query.split("&").slice(0, 16);
-  const own = headers.filter(([name]) => !ORDINARY.has(name.toLowerCase())).slice(0, 16);
+  const own = ownHeaders(headers).slice(0, 16);
   return [
     ["path", path.slice(path.lastIndexOf("/") + 1)],
     ...parameters.map((one): readonly [string, string] => {

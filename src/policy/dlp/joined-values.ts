@@ -4,25 +4,43 @@ import { WHOLE_BYTES } from "./limits.ts";
 const VIEW: readonly string[] = ["joined"];
 /** More values than this are no value that was cut up. */
 const MAX_VALUES = 4096;
+/** The line between two parts, as RFC 2046 has it, and something more. */
+const MAX_BOUNDARY = 200;
 /** For small bodies, one after the other: what is read into it is of no use to anybody afterwards. */
 const BYTES = new Uint8Array(WHOLE_BYTES);
 
 /**
- * What a small body says when its values are read one after the other: the strings of a JSON document without their names, or the values of a form. It finds what was
+ * What a small body says when its values are read one after the other: the strings of a JSON document without their names, the values of a form, or its parts. It finds what was
  * cut into several of them. What it gives is good until it is called again.
  */
-export function joinedValues(body: Layer): Layer | undefined {
+export function joinedValues(body: Layer): Joined | undefined {
   const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.length);
   const first = bytes.find((byte) => byte > 0x20);
-  const values = first === 0x7b || first === 0x5b ? jsonStrings(bytes) : formValues(bytes);
+  const values = first === 0x7b || first === 0x5b ? jsonStrings(bytes) : (partValues(bytes) ?? formValues(bytes));
   if (values === undefined) return undefined;
   const room = bytes.length <= BYTES.length ? BYTES : new Uint8Array(bytes.length);
   let length = 0;
+  let firstEnd = 0;
+  let lastStart = 0;
   for (const { start, end } of values) {
+    if (start === end) continue;
     room.set(bytes.subarray(start, end), length);
+    lastStart = length;
     length += end - start;
+    firstEnd ||= length;
   }
-  return new Layer(room.subarray(0, length), VIEW, new OriginOfValues(body, values, length));
+  return {
+    layer: new Layer(room.subarray(0, length), VIEW, new OriginOfValues(body, values, length)),
+    firstEnd,
+    lastStart,
+  };
+}
+
+export interface Joined {
+  readonly layer: Layer;
+  /** Where the first value ends that is not empty, and where the last one begins. */
+  readonly firstEnd: number;
+  readonly lastStart: number;
 }
 
 /** From the first byte to behind the last. */
@@ -80,6 +98,23 @@ function endOfString(bytes: Buffer, start: number): number {
     if (backslashes % 2 === 0) return end;
   }
   return bytes.length;
+}
+
+/** Of a body in parts, as `multipart/form-data` has them, without their heads; undefined for any other. */
+function partValues(bytes: Buffer): Value[] | undefined {
+  const line = bytes.indexOf("\r\n");
+  if (bytes[0] !== 0x2d || bytes[1] !== 0x2d || line < 3 || line > MAX_BOUNDARY) return undefined;
+  const border = Buffer.concat([Buffer.from("\r\n"), bytes.subarray(0, line)]);
+  const values: Value[] = [];
+  for (let head = line; head >= 0;) {
+    const start = bytes.indexOf("\r\n\r\n", head);
+    if (start < 0) break;
+    const end = bytes.indexOf(border, start + 2);
+    if (values.length >= MAX_VALUES) return undefined;
+    values.push({ start: start + 4, end: Math.max(start + 4, end < 0 ? bytes.length : end) });
+    head = end < 0 ? -1 : end + border.length;
+  }
+  return values.length > 0 ? values : undefined;
 }
 
 /** Of `a=1&b=2`. */

@@ -19,9 +19,18 @@ export class ScanPolicy {
   readonly #detectors: ReadonlySet<DetectorName>;
   readonly #pass: ReadonlySet<string>;
   readonly #passing: readonly string[];
+  readonly #known: readonly KnownValue[];
+  readonly #options: ScopeOptions;
+  /** Whether it is asked about texts that were put together out of several places. */
+  readonly #isJoined: boolean;
+  #joined: ScanPolicy | undefined;
 
-  constructor(rules: readonly Rule[], known: readonly KnownValue[], { detectors, pass }: ScopeOptions) {
+  constructor(rules: readonly Rule[], known: readonly KnownValue[], options: ScopeOptions, isJoined = false) {
+    const { detectors, pass } = options;
     this.#rules = rules;
+    this.#known = known;
+    this.#options = options;
+    this.#isJoined = isJoined;
     this.#detectors = new Set(detectors ?? DEFAULT_DETECTORS);
     this.#pass = new Set(pass);
     this.#passing = known.flatMap(({ name, value }) =>
@@ -29,12 +38,20 @@ export class ScanPolicy {
     );
   }
 
+  /** The same for texts that were put together: there, what may pass can have something behind it that looks as if it went on. */
+  get joined(): ScanPolicy {
+    return (this.#joined ??= new ScanPolicy(this.#rules, this.#known, this.#options, true));
+  }
+
   /** `bytes` is what the match was found in. */
   wants(match: Match, bytes: Uint8Array): boolean {
     const { of } = match;
     if (typeof of === "number") {
       const rule = this.#rules[of];
-      return rule !== undefined && this.#detectors.has(rule.detector) && !this.#isPassing(match, bytes);
+      if (rule === undefined || !this.#detectors.has(rule.detector)) return false;
+      // Neither a guess by entropy nor regular gaps say anything of what was put together, since the same is there again and again.
+      if (this.#isJoined && (rule.detector === "entropy" || match.view.includes("separated"))) return false;
+      return !this.#isPassing(match, bytes);
     }
     if ("phrases" in of) return this.#detectors.has("injection");
     return this.#detectors.has(of.detector) && !this.#pass.has(of.name);
@@ -48,12 +65,17 @@ export class ScanPolicy {
       startOf(match),
       endOf(match),
     );
-    return this.#passing.some((value) => value.includes(text));
+    return this.#passing.some((value) => value.includes(text) || (this.#isJoined && text.includes(value)));
+  }
+
+  /** Undefined for what is no match of a rule. */
+  ruleOf({ of }: Match): Rule | undefined {
+    return typeof of === "number" ? this.#rules[of] : undefined;
   }
 
   /** Whether what follows the match may belong to it. */
-  runsOn({ of }: Match): boolean {
-    return typeof of === "number" && this.#rules[of]?.runsOn === true;
+  runsOn(match: Match): boolean {
+    return this.ruleOf(match)?.runsOn === true;
   }
 
   /** The offset counts from `base`. */
