@@ -7,6 +7,7 @@ import { expect, it } from "vitest";
 import { ownProgram } from "../../src/base/own-program.ts";
 import { childrenOf } from "../../src/base/process-identity.ts";
 import { eventually } from "../helpers/installation.ts";
+import { RealGuest, shell } from "./real-guest.ts";
 
 /** Of programs and libraries, in KiB. */
 const mappedKib = (pid: number): number =>
@@ -29,4 +30,12 @@ it("a keeper whose gate runs well takes less memory after a while, and still sta
     await once(keeper, "exit");
     rmSync(folder, { recursive: true });
   }
+});
+
+it("what waits beside a command that runs for long takes less memory after a while, and still tells its end", async () => {
+  await using guest = await RealGuest.start();
+  const mapped = "sed -n 's/^RssFile:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/$PPID/status";
+  const script = `before=$(${mapped}); while [ "$(${mapped})" -ge "$before" ]; do sleep 0.05; done; exit 3`;
+  const { exit } = await shell(await guest.client(), script, { timeoutMs: 30_000 });
+  expect(exit).toMatchObject({ kind: "exited", code: 3, timedOut: false });
 });
