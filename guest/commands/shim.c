@@ -7,19 +7,30 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/code_pages.h"
 #include "base/descriptors.h"
 #include "commands/harden.h"
 
 /* Room for the longest path that is tried, and for messages. */
 #define COMMAND_STACK (256 * 1024)
+#define REST_SECONDS 1 /* a command that runs longer may do so for hours: its shim takes less memory then */
 
 void shim_send(int fd, enum shim_report_kind kind, int32_t value, const char *message) {
   struct shim_report report = {.kind = kind, .value = value};
   snprintf(report.message, sizeof report.message, "%s", message);
   /* When the guest program is gone there is nobody to tell. */
   if (write(fd, &report, sizeof report) < 0) return;
+}
+
+/* Until a child ends, and not for long. The signal is blocked, so one that has come already is there. */
+static void rest(void) {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  if (sigtimedwait(&child, NULL, &(struct timespec){.tv_sec = REST_SECONDS}) < 0) code_pages_release();
 }
 
 static void reap_until_alone(pid_t command, int status_fd) {
@@ -72,6 +83,7 @@ void shim_main(const struct command *command, int status_fd, pid_t parent) {
   descriptors_keep(keep, 1, 0);
   /* SECURITY: the shim needs nothing more, so that a bug in it is worth nothing (G-08) */
   harden_drop_all();
+  rest();
   reap_until_alone(pid, 0);
   _exit(0);
 }

@@ -29,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/code_pages.h"
 #include "base/descriptors.h"
 #include "base/launcher.h"
 #include "commands/harden.h"
@@ -53,6 +54,7 @@
 #define LONGEST_PAUSE_MS 5000
 #define STEADY_MS 10000 /* a gate that ran that long does not fail at its start */
 #define LOOK_MS 60000   /* between two looks where the kernel does not tell what is removed */
+#define REST_MS 1000    /* without anything to do it rests after that long, and takes less memory */
 #define END_MS 1000     /* for a gate to end by itself */
 
 static char **program;
@@ -220,6 +222,15 @@ static int wait_ms(long long due) {
   return watches ? -1 : LOOK_MS;
 }
 
+/* Most of its life it has nothing to do: a gate that runs well asks for a connection now and then. */
+static int wait_for_news(struct pollfd *waited, nfds_t count, int longest_ms) {
+  if (longest_ms >= 0 && longest_ms <= REST_MS) return poll(waited, count, longest_ms);
+  int ready = poll(waited, count, REST_MS);
+  if (ready != 0) return ready;
+  code_pages_release();
+  return poll(waited, count, longest_ms);
+}
+
 /* A gate that fails at once must not keep a processor busy. */
 static int longer(int pause_ms) {
   if (pause_ms == 0) return FIRST_PAUSE_MS;
@@ -238,7 +249,7 @@ static void keep(void) {
       failed = !start_gate();
     }
     struct pollfd waited[] = {{.fd = told, .events = POLLIN}, {.fd = gate_links_descriptor(), .events = POLLIN}};
-    if (!failed && poll(waited, 2, wait_ms(due)) > 0 && waited[1].revents) gate_links_serve();
+    if (!failed && wait_for_news(waited, 2, wait_ms(due)) > 0 && waited[1].revents) gate_links_serve();
     if (take_signals() || !has_record()) return;
     if (!failed && !gate_ended()) continue;
     pause_ms = now_ms() - started > STEADY_MS ? 0 : longer(pause_ms);

@@ -50,7 +50,8 @@ export class StubImages {
     unpack.stdin.on("error", () => undefined);
     tar.pipe(unpack.stdin);
     const code = await new Promise((done) => unpack.once("close", done));
-    await finished(tar.resume()); // tar stops at the mark of the end, and what is sent goes on
+    // Tar stops at the mark of the end, and what is sent goes on. Its input may close later than it does, which would stop what is sent once more.
+    await finished(tar.unpipe(unpack.stdin).resume());
     if (code !== 0) throw new EngineRefusal(500, "the tar cannot be unpacked");
     const pairs = [...changes.matchAll(/^LABEL (.+?)=(.+)$/gm)].map(([, name = "", value = ""]): [string, string] => [
       name,

@@ -1,52 +1,51 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PARITY_SCENARIOS, ParityRun } from "../../src/parity/parity.ts";
-import { Cloche } from "../../src/sdk/cloche.ts";
-import { Installation, PROJECT, processesNaming } from "../helpers/installation.ts";
+import { Installation, eventually, processesNaming } from "../helpers/installation.ts";
 import { makeSmallSystem } from "../helpers/small-system.ts";
 import { SmolvmStandIn } from "../helpers/smolvm-stand-in.ts";
 import { StubDockerEngine } from "../helpers/stub-docker-engine.ts";
+import { StubEmulator } from "../helpers/stub-emulator.ts";
 
 const IMAGE = "example/small:1";
 const ENVIRONMENT = `docker:${IMAGE}`;
 
 /**
- * The scenarios about runs without an engine's daemon and without a machine, in seconds. Each backend's own code runs, on a stub of what it calls. Nothing is
- * fetched: the environment is an image of the stub of an engine.
- *
- * `vm` alone is a plain wall, which declares what that backend does; its code runs on the real emulator, in `vm.test.ts`. An emulator is started without any
- * right, in a root of its own, and gets disks as images. A stub of it could not mount them, nor make users of a sandbox: it would be a second machine.
+ * The scenarios about runs without an engine's daemon and without a machine, in seconds. Each backend's own code runs: that of `container`, which needs neither,
+ * and that of the others on a stub of what they call. Nothing is fetched: the environment is an image of the stub of an engine.
  */
 describe("runs on stubs", () => {
   let engine: StubDockerEngine;
   let smolvm: SmolvmStandIn;
+  let emulator: StubEmulator;
   let at: Installation;
-  let client: Cloche;
   beforeAll(async () => {
     engine = await StubDockerEngine.start();
     smolvm = new SmolvmStandIn();
-    at = new Installation("st", { ...engine.env, ...smolvm.env });
+    emulator = await StubEmulator.start();
+    const PATH = [emulator.programs, smolvm.env.PATH].join(delimiter);
+    at = new Installation("st", { ...engine.env, ...smolvm.env, ...emulator.env, PATH });
     at.env["CLOCHE_CACHE"] = at.path("cache");
     mkdirSync(at.path("small"));
     makeSmallSystem(at.path("small"));
     await engine.addImage(IMAGE, at.path("small"));
-    const daemonProgram = join(PROJECT, "test/fixtures/no-machines-daemon.mjs");
-    client = new Cloche({ home: at.home, env: at.env, daemonProgram });
   });
   afterAll(async () => {
-    await client.stopDaemon();
-    await client.close();
     await at[Symbol.asyncDispose]();
-    const left = await leftovers();
-    await engine[Symbol.asyncDispose]();
-    await smolvm.remove();
-    expect(left, "left in the engine, or of machines").toEqual([]);
+    try {
+      await eventually(async () => expect(await leftovers(), "left in the engine, or of machines").toEqual([]));
+    } finally {
+      await engine[Symbol.asyncDispose]();
+      await smolvm.remove();
+      await emulator[Symbol.asyncDispose]();
+    }
   });
   const leftovers = async () => [
     ...processesNaming(join(at.home, "workspaces")),
     ...engine.leftovers(),
     ...(await smolvm.machines()).map(({ name }) => `machine ${name}`),
+    ...emulator.pids.filter((pid) => !isSpare(at.home, pid)).map((pid) => `emulator ${pid}`),
   ];
 
   describe.each(["container", "docker", "vm", "smolmachines"])("%s", (backend) => {
@@ -55,7 +54,7 @@ describe("runs on stubs", () => {
       const folder = at.path(`files-${backend}`);
       mkdirSync(folder);
       const other = { backend: "container", environment: "host" };
-      run = await ParityRun.open({ backend, client, environment: ENVIRONMENT, folder, other, leftovers });
+      run = await ParityRun.open({ backend, client: at.sdk, environment: ENVIRONMENT, folder, other, leftovers });
     });
     afterAll(() => run[Symbol.asyncDispose]());
 
@@ -65,3 +64,12 @@ describe("runs on stubs", () => {
     });
   });
 });
+
+/** Whether it is the emulator of a machine that waits, and so belongs to no sandbox. */
+function isSpare(home: string, pid: number): boolean {
+  const folder = join(home, "spare-machines");
+  return (existsSync(folder) ? readdirSync(folder) : []).some((name) => {
+    const record = join(folder, name, "machine/wall.pid");
+    return existsSync(record) && readFileSync(record, "latin1").startsWith(`${pid} `);
+  });
+}
