@@ -2,11 +2,17 @@ import { lstat, open, rename, rm } from "node:fs/promises";
 import { errnoOf, messageOf } from "../base/errors.ts";
 import { randomName } from "../base/ids.ts";
 import { failure } from "../model/error-codes.ts";
+import { argument, way } from "../model/hint.ts";
 
 /** OUTPUT_EXISTS, before anything is done for it. */
 export async function refuseExisting(path: string): Promise<void> {
   if (!(await lstat(path).catch(() => undefined))) return;
-  throw failure("OUTPUT_EXISTS", `Cannot write "${path}": it exists`);
+  throw failure("OUTPUT_EXISTS", `Cannot write "${path}": it exists`, {
+    hint: [
+      way`Choose an output path that does not exist`,
+      way`let it take the place of the file with ${argument("overwrite")}`,
+    ],
+  });
 }
 
 /** A file for others, whole or not at all. What is in it is signed, and no secret. */

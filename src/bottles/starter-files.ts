@@ -49,6 +49,7 @@ env:
 # What may leave. What is not listed stays in.
 egress:
   log: blocks
+  # To let something out, take the [] away, and the # in front of what you need.
   routes: []
   #  - host: docs.example.com
   #  - host: api.example.com

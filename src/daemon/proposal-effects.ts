@@ -15,7 +15,7 @@ export function proposalEffects(parts: RunParts, runs: () => Runs): Effects {
     const stored = deps.store.findWorkspace(id);
     if (stored?.state === "started") return;
     throw failure("RUN_NOT_ACTIVE", `"${identity}" does not run: nothing of it waits or can be sent again`, {
-      hint: "Reject it with a reason",
+      hint: "Take it up again and approve it then, or reject it with a reason",
     });
   };
   return {

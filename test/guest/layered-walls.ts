@@ -16,7 +16,7 @@ export interface Sandbox {
   readonly wall: Wall;
   readonly client: GuestClient;
   readonly files: GuestFiles;
-  sh(script: string): Promise<string>;
+  readonly sh: (script: string) => Promise<string>;
 }
 
 /** Real sandboxes over one baseline and the host's `/usr`, without a daemon. */

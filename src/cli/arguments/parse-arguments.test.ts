@@ -68,6 +68,7 @@ describe("parseArguments()", () => {
   it.each([
     [["x", "--cout", "1"], "Unknown option --cout", 'Did you mean "--count"?'],
     [["x", "-z"], "Unknown option -z", "cloche thing make --help"],
+    [["--path", "x"], "Unknown option --path", "PATH is given without a flag before it."],
     [["x", "--constructor"], "Unknown option --constructor", "--help"],
     [["x", "--count", "many"], 'Invalid value "many" for --count: give a whole number above 0', "--help"],
     [["x", "--colour", "gren"], "red, green", 'Did you mean "green"?'],

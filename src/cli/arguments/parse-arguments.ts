@@ -104,6 +104,11 @@ function checkValue(
 function unknownFlag(command: CommandShape, flag: string, { specs, dashes }: { specs: OptionSpecs; dashes: boolean }) {
   const names = Object.keys(specs).map((name) => `--${name}`);
   const similar = findSimilar(flag, names);
+  const positional = command.positionals.find(({ name }) => `--${name.toLowerCase()}` === flag);
+  if (positional) {
+    const { name } = positional;
+    return usageError(command.words, `Unknown option ${flag}`, `${name} is given without a flag before it.`);
+  }
   // `exec ID ls -l`: the flag was meant for the command.
   const advice = command.takesCommand && !dashes && similar === undefined ? AFTER_DASHES : undefined;
   return advice

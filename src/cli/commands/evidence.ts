@@ -9,7 +9,7 @@ export const command = defineCommand({
   description:
     "Diff, commands, requests, uses of credentials, pushes, approvals, findings, tokens of the model, and the hashes of environment and policy: an in-toto statement in a DSSE envelope, in a Sigstore bundle, so that others' tools verify it. " +
     "Beside it, with .sig at its end, is a signature for `ssh-keygen -Y verify -n cloche-evidence`. Works while the run goes on, and after its end as far as it is kept; what is missing is said. `cloche evidence verify FILE` checks one.",
-  positionals: [{ name: "IDENTITY", description: "The run, also one that has ended", completes: "workspace" }],
+  positionals: [{ name: "IDENTITY", description: "The run, also one that has ended", completes: "run" }],
   options: { output: SIGNED_OUTPUT, overwrite: OVERWRITE_FILE },
   examples: ["cloche evidence reviewer-k3x9a --output evidence.json", "cloche evidence verify evidence.json"],
   async run(context) {

@@ -23,7 +23,6 @@ export function noteSeed(context: Pick<Context, "json" | "note">, { left_out: le
 
 export function noteLeftOut(context: Pick<Context, "json" | "note">, left: LeftOut, remembers = true): void {
   if (context.json || left.entries === 0) return;
-  const [first] = left.largest;
   const shown = left.largest.slice(0, 3);
   const more = left.entries - shown.length;
   const parts = shown.map(({ path, files, size_bytes: bytes, is_complete: all }) => {
@@ -32,7 +31,9 @@ export function noteLeftOut(context: Pick<Context, "json" | "note">, left: LeftO
     return `${path} (${all ? count : `more than ${count}`})`;
   });
   context.note(`note: what git ignores stayed at home: ${parts.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
-  const example = first === undefined ? "" : `--include ${first.path.replace(/\/$/, "")} brings a part of it, `;
+  // What is named to be brought is typed as it stands here: so no name that may be one of secrets, such as `.env` or `key.pem`.
+  const folder = left.largest.find(({ path }) => path.endsWith("/") && !/(^|\/)\./.test(path));
+  const example = `--include ${folder?.path.replace(/\/$/, "") ?? "GLOB"} brings a part of it, `;
   context.note(
     `note: ${example}--include-ignored all of it but for files with secrets${remembers ? "; --remember does so from now on" : ""}`,
   );

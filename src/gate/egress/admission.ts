@@ -31,7 +31,7 @@ const HINTS: Readonly<Record<DenialCode, string>> = {
   DLP_BLOCKED: "Take the value out of the request; the operator can let it pass for this host",
   BUDGET_USED_UP: "Say what you have done so far; requests pass again when the operator gives more",
   BAD_REQUEST: "Send the request again in its plain form",
-  UPSTREAM_FAILED: "Try again later; if it stays so, the operator can see the reason in the gate's log",
+  UPSTREAM_FAILED: "Try again later; if it stays so, tell the operator what this message says",
   CREDENTIAL_UNAVAILABLE: "Ask the operator to give the credential again",
   GATE_BUSY: "Try again when other requests are done",
 };

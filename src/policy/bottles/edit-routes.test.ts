@@ -38,3 +38,10 @@ it("adds routes to a bottle that has none, or nothing at all", () => {
   expect(routesIn(editRoutes("---\nenv: { A: b }\n---\n", routes))).toEqual(routes);
   expect(routesIn(editRoutes("---\negress:\n  log: off\n---\n", routes))).toEqual(routes);
 });
+
+it.each([
+  "---\nenv: {A: b}\nagent_provider: {settings: {argv: [sh, -c]}}\n",
+  "---\nenv: { A: b }\nagent_provider: { settings: { argv: [ sh, -c ] } }\n",
+])("leaves spaces within brackets as they are: %j", (yaml) => {
+  expect(editRoutes(`${yaml}---\n`, [{ host: "a.test" }]).startsWith(yaml)).toBe(true);
+});
