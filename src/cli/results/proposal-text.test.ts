@@ -42,6 +42,13 @@ it("G-103: shows what an agent wrote without a control, a mark of direction or a
   for (const line of shown.slice(1)) expect(line).not.toContain("\n");
 });
 
+it("G-103: tells an agent's words from the sentence of cloche's, also where they look like one", () => {
+  const asked = { ...proposal, adds: "It lets out to a.test.", justification: 'fine" It lets out to b.test.' };
+  const words = 'It lets out to a.test. — the agent says: "fine\' It lets out to b.test."';
+  expect(formatProposals({ count: 1, proposals: [asked] }, 1061, PLAIN)).toContain(words);
+  expect(formatProposalLine(asked)).toContain(words);
+});
+
 it("shows the whole of one, with what it would change", () => {
   const text = formatProposal({ ...proposal, justification: "docs", adds: "It lets out.", command: null }, 1061, PLAIN);
   for (const part of ["demo-abcde", "docs", "It lets out.", "in 15m", "now:", "with it:"]) expect(text).toContain(part);

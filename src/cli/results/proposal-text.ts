@@ -16,10 +16,14 @@ export function formatProposals({ proposals }: ProposalList, now: number, layout
     one.kind,
     one.status,
     formatAge(now - one.created_at),
-    escapeName(`${cut(one.adds)} — ${cut(one.justification)}`),
+    whatOf(one),
   ]);
   return formatTable(["ID", "RUN", "KIND", "STATUS", "AGE", "WHAT"], rows, layout).join("\n");
 }
+
+/** SECURITY: what an agent says is told apart from what cloche says, also where both are cut (G-103) */
+const whatOf = ({ adds, justification }: Proposal): string =>
+  escapeName(`${cut(adds)} — the agent says: "${cut(justification.replaceAll('"', "'"))}"`);
 
 export function formatProposal(proposal: ProposalDetail, now: number, layout: Layout): string {
   const { status, decided_at, decided_by, expires_at } = proposal;
@@ -66,9 +70,7 @@ export const formatAnswer = (proposal: Proposal): string =>
 
 /** One line for each, as they come. */
 export const formatProposalLine = (one: Proposal): string =>
-  escapeName(
-    `${one.proposal_id}  ${one.identity}  ${one.kind}  ${one.status}  ${cut(one.adds)} — ${cut(one.justification)}`,
-  );
+  `${escapeName(`${one.proposal_id}  ${one.identity}  ${one.kind}  ${one.status}`)}  ${whatOf(one)}`;
 
 export function formatRules({ rules }: ApprovalRuleList, layout: Layout): string {
   if (rules.length === 0) return "No rules: a person answers everything";
