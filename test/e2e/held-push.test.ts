@@ -63,11 +63,13 @@ describe("a push that is held for the operator", () => {
         seen.add(found?.proposal_id ?? "");
         return found as Proposal;
       },
-      killGate: () => {
-        const running = gateOf(at.home, id);
-        if (!running) throw new Error("no gate runs");
-        process.kill(running.gate, "SIGKILL");
-      },
+      /** It may be on its way back from the last time. */
+      killGate: () =>
+        eventually(() => {
+          const running = gateOf(at.home, id);
+          if (!running) throw new Error("no gate runs");
+          process.kill(running.gate, "SIGKILL");
+        }),
     };
   };
 
@@ -98,7 +100,7 @@ describe("a push that is held for the operator", () => {
       expect(one).toMatch(/^[0-9a-f]{40}$/);
       await run.step("give-up");
       await eventually(async () => expect(await run.said()).toContain("gave up"));
-      if (isKilled) run.killGate();
+      if (isKilled) await run.killGate();
       else
         await eventually(async () => {
           const events: ClocheEvent[] = [];
@@ -109,7 +111,7 @@ describe("a push that is held for the operator", () => {
       await eventually(async () => {
         await at.sdk.approveProposal(second.proposal_id, { reason: "later" });
       }, 60);
-      if (isKilled) run.killGate();
+      if (isKilled) await run.killGate();
       expect(run.release()).toBe(one);
       await run.step("late");
       // Other ids, and the same with an option, are other pushes.
