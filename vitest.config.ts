@@ -17,7 +17,7 @@ const ALONE = [
  * processors; each has a home of its own. One process runs many files, because to load the modules anew for each takes as long as many a file does: so no test
  * changes what the next one finds.
  */
-const BESIDE_OTHERS = { maxWorkers: 4, isolate: false, ...PATIENCE };
+const BESIDE_OTHERS = { maxWorkers: 5, isolate: false, ...PATIENCE };
 const WITH_SANDBOXES = { globalSetup: ["test/helpers/global-setup.ts"], ...BESIDE_OTHERS };
 
 export default defineConfig({
