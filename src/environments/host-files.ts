@@ -36,8 +36,14 @@ export function listHostEntries(
   known: KnownFolders = new Map(),
 ): HostEntry[] {
   const walk: Walk = { etc, known, found: new Map() };
+  let names: string[] | undefined;
+  const expand = (pattern: string): string[] => {
+    if (!pattern.endsWith("*")) return [pattern];
+    names ??= namesIn(etc);
+    return names.filter((name) => name.startsWith(pattern.slice(0, -1)));
+  };
   for (const pattern of allowlist) {
-    for (const path of expand(etc, pattern)) {
+    for (const path of expand(pattern)) {
       if (parentsOf(path).every((parent) => walk.found.has(parent) || addParent(walk, parent))) collect(walk, path);
     }
   }
@@ -117,11 +123,6 @@ function addParent({ etc, found }: Walk, path: string): boolean {
 function parentsOf(path: string): string[] {
   const parent = dirname(path);
   return parent === "." ? [] : [...parentsOf(parent), parent];
-}
-
-function expand(etc: string, pattern: string): string[] {
-  if (!pattern.endsWith("*")) return [pattern];
-  return namesIn(etc).filter((name) => name.startsWith(pattern.slice(0, -1)));
 }
 
 function namesIn(folder: string): string[] {

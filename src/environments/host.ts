@@ -19,6 +19,8 @@ export interface HostOptions {
 
 /** For how long one look at the host's `/etc` is good: workspaces created in a row share it. */
 const FRESH_MS = 1000;
+/** A create looks at the folders for its digest, and a few milliseconds later for its mounts: it is one look. */
+const SAME_LOOK_MS = 20;
 
 /**
  * The environment `host`: the host's own `/usr` shows through, read-only, over a small skeleton of links, mount points and a copy of the
@@ -29,13 +31,16 @@ export function createHostDefinition(options: HostOptions = {}): EnvironmentDefi
   const etc = join(root, "etc");
   const known: KnownFolders = new Map();
   let seen: { at: number; stamp: string; digest: string } | undefined;
+  let look: { at: number; folders: HostFolders } | undefined;
 
   async function digest(): Promise<string> {
     if (seen && now() - seen.at < FRESH_MS) return seen.digest;
     const at = now();
     const entries = listHostEntries(etc, undefined, known);
-    const layout = [topLevelOf(root), foldersOf(root, hidden).shown];
-    const stamp = digestOf(layout, entries);
+    const folders = foldersOf(root, hidden);
+    look = { at: now(), folders };
+    const layout = [topLevelOf(root), folders.shown];
+    const stamp = stampOf(layout, entries);
     const current = seen?.stamp === stamp ? seen.digest : digestOf(layout, await contentsOf(etc, entries));
     seen = { at, stamp, digest: current };
     return current;
@@ -45,7 +50,11 @@ export function createHostDefinition(options: HostOptions = {}): EnvironmentDefi
     name: "host",
     description: "The host's own system folders, read-only, without homes and secrets",
     packages: [],
-    hostFolders: () => foldersOf(root, hidden),
+    hostFolders: () => {
+      const before = look;
+      look = undefined;
+      return before && now() - before.at < SAME_LOOK_MS ? before.folders : foldersOf(root, hidden);
+    },
     digest,
     build: (context) => buildSkeleton(context, root, foldersOf(root, hidden).shown),
   };
@@ -76,6 +85,13 @@ async function buildSkeleton(
     }
   }
 }
+
+/** Differs when the digest may differ; only compared, so there is nothing to hash. */
+const stampOf = (layout: unknown, entries: readonly HostEntry[]): string =>
+  [
+    JSON.stringify(layout),
+    ...entries.map(({ path, kind, stamp, target = "" }) => `${path}\0${kind}\0${stamp}\0${target}`),
+  ].join("\n");
 
 async function contentsOf(etc: string, entries: readonly HostEntry[]): Promise<unknown[]> {
   const contents: unknown[] = [];
