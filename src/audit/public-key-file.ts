@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../base/errors.ts";
+import { whyUnread } from "../base/why-unread.ts";
 import { failure } from "../model/error-codes.ts";
 
 /** What comes before the key itself in the encoding that Node reads: that it is an Ed25519 key. */
@@ -17,7 +17,7 @@ export function readPublicKey(path: string): KeyObject {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw failure("KEY_UNUSABLE", `Cannot read the public key "${path}": ${messageOf(error)}`, {
+    throw failure("KEY_UNUSABLE", `Cannot read the public key "${path}": ${whyUnread(error)}`, {
       hint: "Name the public key of the installation that signed it with --key; there it is keys/installation.pub in the cloche home",
     });
   }

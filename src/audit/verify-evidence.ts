@@ -1,6 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { errnoOf, messageOf } from "../base/errors.ts";
+import { errnoOf } from "../base/errors.ts";
+import { whyUnread } from "../base/why-unread.ts";
 import { failure } from "../model/error-codes.ts";
 import { type Evidence, EVIDENCE_NAMESPACE, EVIDENCE_TYPE, type EvidenceVerified } from "../model/evidence.ts";
 import { keyId, openStatement } from "./dsse.ts";
@@ -41,6 +42,6 @@ function read(path: string): Buffer | undefined {
     return readFileSync(path);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
-    throw failure("EVIDENCE_INVALID", `Cannot read "${path}": ${messageOf(error)}`);
+    throw failure("EVIDENCE_INVALID", `Cannot read "${path}": ${whyUnread(error)}`);
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -33,9 +33,21 @@ it("puts it before a wider route of the same file, and refuses one that a parent
   write("wide", "egress: { routes: [{ host: '*.a.test', matches: [{ methods: [GET] }] }] }");
   await prepareBottleRoutes(home, "wide", [{ host: "b.a.test", matches: [{ methods: ["POST"] }] }])();
   expect(routesOf("wide")?.map(({ host }) => host)).toEqual(["b.a.test", "*.a.test"]);
-  write("wide", "egress: { routes: [{ host: '*.a.test' }] }");
+  write("wide", "egress: { routes: [{ host: '*.a.test', ports: [443] }] }");
   write("child", "extends: wide");
   expect(() => prepareBottleRoutes(home, "child", [{ host: "b.a.test" }])).toThrow(/never be used/);
+});
+
+it("leaves the file as it was written where nothing is added", async () => {
+  write("dev", "egress:   { routes: [{host: a.test,   matches: [{ methods: [GET] }]}, { host: '*.b.test' }] }");
+  const file = join(home, "bottles", "dev.md");
+  const [text, { ino }] = [readFileSync(file, "utf8"), statSync(file)];
+  const undo = await prepareBottleRoutes(home, "dev", [
+    { host: "a.test", ports: [443], matches: [{ methods: ["GET"] }] },
+    { host: "c.b.test" },
+  ])();
+  await undo();
+  expect([readFileSync(file, "utf8"), statSync(file).ino]).toEqual([text, ino]);
 });
 
 it("knows no bottle that is broken or not there", () => {

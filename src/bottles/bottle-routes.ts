@@ -10,6 +10,7 @@ import { checkBottle } from "../policy/bottles/check-definition.ts";
 import { editRoutes } from "../policy/bottles/edit-routes.ts";
 import { parseFrontMatter } from "../policy/bottles/front-matter.ts";
 import { mergeBottles } from "../policy/bottles/merge-bottles.ts";
+import { areReached } from "../policy/supervise/already-reached.ts";
 import { coversPattern, mergeRoutes, routesFor, shadowed } from "../policy/supervise/merge-routes.ts";
 import { bottlesFolder, manifestFiles } from "./manifest-files.ts";
 
@@ -46,6 +47,8 @@ export function prepareBottleRoutes(home: string, name: string, proposed: readon
   const text = readPlainFile(path, MAX_BYTES).toString("utf8");
   const own = readBottle(path, text).egress?.routes ?? [];
   const all = mergedRoutes(home, name);
+  // The user's file stays as they wrote it where nothing would be added.
+  if (areReached(proposed, all)) return () => Promise.resolve(() => Promise.resolve());
   // A route of a bottle's takes the place of its parents' for the same host, so it begins with what those have.
   const based = mergeRoutes(all, proposed, undefined);
   const wanted = [...own];

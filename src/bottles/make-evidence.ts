@@ -18,6 +18,7 @@ import {
   type EvidenceMade,
 } from "../model/evidence.ts";
 import type { OperationInput } from "../model/operations.ts";
+import { runMissing } from "../model/run-missing.ts";
 import { GatheredEvidence } from "../policy/evidence/gather-evidence.ts";
 import { withState } from "../workspaces/diff/compared-state.ts";
 import { diffWorkspace } from "../workspaces/diff/diff-workspace.ts";
@@ -83,7 +84,8 @@ async function gather(parts: RunParts, auditor: Auditor, identity: string, signa
     }
   }
   const { told } = gathered;
-  if (count === 0) throw parts.states.list().includes(identity) ? notKept(identity) : unknownRun(identity);
+  if (count === 0)
+    throw parts.states.list().includes(identity) ? notKept(identity) : runMissing(identity, parts.states.list());
   if (told.run.started_at === null) missing.push("Events from before the oldest one that is kept");
   missing.push(...gathered.missing);
   const diff = await diffOf(parts, told.run.workspace_id, signal);
@@ -93,7 +95,6 @@ async function gather(parts: RunParts, auditor: Auditor, identity: string, signa
   return { made_at: deps.clock.now(), cloche_version: packageVersion(), ...told, diff, audit: audit.told, missing };
 }
 
-const unknownRun = (identity: string): Error => failure("RUN_NOT_FOUND", `There is no run "${identity}"`);
 const notKept = (identity: string): Error =>
   failure("RUN_NOT_FOUND", `Nothing of run "${identity}" is kept that could be told`, {
     hint: "Events are kept for 30 days; what the audit has of it: `cloche audit show`",

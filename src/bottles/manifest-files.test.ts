@@ -81,6 +81,8 @@ describe("manifestFiles()", () => {
     ).toEqual(["dev", "torn"]);
     expect(files().bottle("dev")).toEqual({});
     expect(() => files().bottle("torn")).toThrow("line 2");
+    const hint = "`cloche edit bottles/torn` opens it and checks it again";
+    expect(() => files().bottle("torn")).toThrow(expect.objectContaining({ hint }) as Error);
   });
 
   it.each(["../dev", "", ".", "Dev", "dev.md", "a/b", "a\0b", "x".repeat(59)])(

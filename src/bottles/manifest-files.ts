@@ -1,5 +1,5 @@
 import { readdirSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { errnoOf, messageOf } from "../base/errors.ts";
 import { readPlainFile } from "../base/read-plain-file.ts";
 import { failure } from "../model/error-codes.ts";
@@ -90,7 +90,10 @@ function usable<Definition>(
 }
 
 const invalid = (file: string, place: string, problem: string): Error =>
-  failure("MANIFEST_INVALID", `Cannot use "${file}", ${place}: ${problem}`);
+  failure("MANIFEST_INVALID", `Cannot use "${file}", ${place}: ${problem}`, {
+    // As `cloche edit` takes them: agents/NAME or bottles/NAME.
+    hint: `\`cloche edit ${basename(dirname(file))}/${basename(file, ENDING)}\` opens it and checks it again`,
+  });
 
 const fileOf = (folder: string, name: string): string => join(folder, `${name}${ENDING}`);
 const isName = (name: string): boolean => MANIFEST_NAME.test(name);

@@ -2,6 +2,7 @@ import type { StoredWorkspace } from "../contracts/store.ts";
 import type { OnMatch, Route } from "../model/egress.ts";
 import { failure } from "../model/error-codes.ts";
 import type { ProposedRoute } from "../model/proposal.ts";
+import { areReached } from "../policy/supervise/already-reached.ts";
 import { canonicalJson } from "../policy/supervise/content-hash.ts";
 import { mergeRoutes, routesFor, shadowed } from "../policy/supervise/merge-routes.ts";
 import type { Effect, Subject } from "../supervise/effect.ts";
@@ -37,7 +38,7 @@ export function routeEffect({ deps, workspaces }: Parts): Effect<"egress-block">
   return {
     look(subject, { routes }) {
       const now = current(subject, routes);
-      const merged = (before: readonly Route[]) => mergeRoutes(before, routes, undefined);
+      const merged = (before: readonly Route[]) => withAdded(before, routes);
       const after = {
         run: now.run && merged(now.run),
         bottle: now.bottle && { ...now.bottle, routes: merged(now.bottle.routes) },
@@ -46,7 +47,7 @@ export function routeEffect({ deps, workspaces }: Parts): Effect<"egress-block">
     },
     holds(subject, { routes }) {
       const { run } = current(subject, routes);
-      return run !== null && canonicalJson(mergeRoutes(run, routes, undefined)) === canonicalJson(run);
+      return run !== null && canonicalJson(withAdded(run, routes)) === canonicalJson(run);
     },
     async apply(subject, { routes }, scope, { by, check, settle }) {
       const writeBottle = scope === "bottle" ? prepareBottle(deps, subject, routes) : undefined;
@@ -70,6 +71,7 @@ export function routeEffect({ deps, workspaces }: Parts): Effect<"egress-block">
         by,
         change(before) {
           check();
+          if (areReached(routes, before)) return before;
           const merged = mergeRoutes(before, routes, findingOn(before));
           const hidden = shadowed(merged, routes);
           if (hidden)
@@ -81,6 +83,10 @@ export function routeEffect({ deps, workspaces }: Parts): Effect<"egress-block">
     },
   };
 }
+
+/** What is shown of an approval: where nothing is added, nothing changes. */
+const withAdded = (routes: readonly Route[], proposed: readonly ProposedRoute[]): readonly Route[] =>
+  areReached(proposed, routes) ? routes : mergeRoutes(routes, proposed, undefined);
 
 function prepareBottle(
   { home }: Dependencies,

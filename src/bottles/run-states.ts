@@ -7,6 +7,7 @@ import { removeTree } from "../base/remove-tree.ts";
 import { describeIssue } from "../model/describe-issue.ts";
 import { failure } from "../model/error-codes.ts";
 import { IDENTITY } from "../model/names.ts";
+import { runMissing } from "../model/run-missing.ts";
 import { RUN_VERSION, RunMetadata } from "../model/run.ts";
 
 const FILE = "metadata.json";
@@ -55,7 +56,7 @@ export class RunStates {
     } catch (error) {
       if (errnoOf(error) !== "ENOENT") throw invalid(identity, errnoOf(error) ?? "it cannot be read");
       if (existsSync(join(this.#root, identity))) throw invalid(identity, `${FILE} is missing`);
-      throw failure("RUN_NOT_FOUND", `There is no run "${identity}"`);
+      throw runMissing(identity, this.list());
     }
     return parseMetadata(identity, text);
   }

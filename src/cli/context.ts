@@ -1,7 +1,7 @@
 import type { Cloche } from "../sdk/cloche.ts";
 import { createColours, wantsColour } from "./output/colour.ts";
 import type { CommandTree, Context } from "./command.ts";
-import { toldLines } from "./output/told-lines.ts";
+import { proseLines, toldLines } from "./output/told-lines.ts";
 import { escapeName, formatJson, guardScreen } from "./output/escape.ts";
 import { createInterruption } from "./terminal/interruption.ts";
 import type { CliIo } from "./io.ts";
@@ -24,10 +24,10 @@ export function openContext(io: CliIo, tree: CommandTree, parsed: ParsedArgument
   const progress = reportTo(io.stderr, parsed.verbose);
   const note = (text: string) => {
     progress.clear();
-    const [, label, said] = /^(note:|hint:) (.*)$/s.exec(text) ?? [];
+    const [, label, said] = /^(note:|hint:|warning:) (.*)$/s.exec(text) ?? [];
     const lines =
       label === undefined || said === undefined
-        ? [escapeName(text)]
+        ? proseLines(escapeName(text), io.stderr)
         : toldLines(label, label, escapeName(said), io.stderr);
     io.stderr.write(`${lines.join("\n")}\n`);
   };

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { LineCounter, parseDocument } from "yaml";
 import { errnoOf, messageOf } from "../base/errors.ts";
 import { readPlainFile } from "../base/read-plain-file.ts";
+import { yamlWords } from "../base/yaml-words.ts";
 import { failure } from "../model/error-codes.ts";
 import { Config } from "../model/config.ts";
 import { describeIssue } from "../model/describe-issue.ts";
@@ -40,7 +41,7 @@ function readConfig(file: string): Config {
   const [problem] = document.errors;
   if (problem) {
     const { line } = lines.linePos(problem.pos[0]);
-    throw failure("CONFIG_INVALID", `Cannot read "${file}", line ${line}: ${lowerFirst(problem.message)}`);
+    throw failure("CONFIG_INVALID", `Cannot read "${file}", line ${line}: ${yamlWords(text, problem)}`);
   }
   const value: unknown = document.toJS() ?? {};
   const parsed = Config.safeParse(value);
@@ -53,5 +54,3 @@ function readConfig(file: string): Config {
 function unreadable(file: string, error: unknown): Error {
   return failure("CONFIG_INVALID", `Cannot read "${file}": ${messageOf(error)}`, { cause: error });
 }
-
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -69,7 +69,7 @@ export const HOST_TABLE: Readonly<Record<HostName, Host>> = {
   },
 };
 
-const homeOf = (env: Environment): string => env["HOME"] || homedir();
+export const homeOf = (env: Environment): string => env["HOME"] || homedir();
 
 export const wordsOf = ({ command, args }: ServerEntry): string[] => [command, ...args];
 

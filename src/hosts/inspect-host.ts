@@ -6,6 +6,7 @@ import { diffEntries } from "./entry-diff.ts";
 import { findProgram } from "./find-program.ts";
 import type { Host } from "./host.ts";
 import { HOST_TABLE } from "./hosts.ts";
+import { isInstalled } from "./is-installed.ts";
 import { serveOptions, type Launcher } from "./server-entry.ts";
 
 export interface HostSetting {
@@ -23,22 +24,22 @@ export async function inspectHost(name: HostName, setting: HostSetting): Promise
   const known = {
     host: name,
     title: host.title,
-    installed: program !== null,
+    installed: isInstalled(host, env),
     program,
     config_path: configPath(host, env),
   };
-  return { ...known, ...(await stateOf(host, program !== null, setting)) };
+  return { ...known, ...(await stateOf(host, known, setting)) };
 }
 
 async function stateOf(
   host: Host,
-  installed: boolean,
+  { installed, program }: Pick<HostReport, "installed" | "program">,
   { launcher, refuse, accessOf }: HostSetting,
 ): Promise<Pick<HostReport, "state" | "access" | "why" | "diff" | "next_step">> {
   const nothing = { access: null, why: null, diff: null };
   try {
     const { entry } = await readConfig(host, launcher.env);
-    if (!entry) return { state: "not_connected", ...nothing, next_step: installed ? firstStep(host) : null };
+    if (!entry) return { state: "not_connected", ...nothing, next_step: installed ? firstStep(host, program) : null };
     const server = host.read(entry);
     const options = server && serveOptions(server);
     const access = options && refuse(options) === undefined ? accessOf(options) : null;
@@ -52,4 +53,6 @@ async function stateOf(
   }
 }
 
-const firstStep = (host: Host): string => `Run \`cloche host ${host.addCommand ? "connect" : "repair"} ${host.name}\``;
+/** `connect` is the host's own command, which needs its program. */
+const firstStep = (host: Host, program: string | null): string =>
+  `Run \`cloche host ${host.addCommand && program !== null ? "connect" : "repair"} ${host.name}\``;

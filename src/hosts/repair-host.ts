@@ -1,12 +1,11 @@
-import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { HostChange, HostName } from "../model/host.ts";
 import { compareEntry } from "./compare-entry.ts";
 import { backUp, readConfig, setEntry, writeConfig } from "./config-file.ts";
 import { diffEntries } from "./entry-diff.ts";
-import { findProgram } from "./find-program.ts";
 import { describeChange, notInstalled, type ChangeRequest } from "./host-change.ts";
-import { HOST_TABLE } from "./hosts.ts";
+import { HOST_TABLE, homeOf } from "./hosts.ts";
+import { isInstalled } from "./is-installed.ts";
 import { canonicalEntry } from "./server-entry.ts";
 
 /** Writes our entry as it should be into the host's file, and touches nothing else in it. */
@@ -14,8 +13,10 @@ export async function repairHost(name: HostName, request: ChangeRequest): Promis
   const host = HOST_TABLE[name];
   const { launcher, options, home } = request;
   const file = await readConfig(host, launcher.env);
-  if (!file.exists && findProgram(host.program, launcher.env) === undefined && !existsSync(dirname(file.path)))
-    throw notInstalled(host, `neither \`${host.program}\` nor "${dirname(file.path)}" is there`);
+  if (!isInstalled(host, launcher.env)) {
+    const own = dirname(file.path) === homeOf(launcher.env) ? file.path : dirname(file.path);
+    throw notInstalled(host, `neither \`${host.program}\` nor "${own}" is there`);
+  }
   const canonical = canonicalEntry(launcher, options);
   const { wanted, why } = file.entry
     ? compareEntry(host, file.entry, request)

@@ -20,6 +20,7 @@ export interface HostAccess {
 export interface HostReport {
   readonly host: HostName;
   readonly title: string;
+  /** Its program, its configuration or the folder of that is there. */
   readonly installed: boolean;
   /** The host's own command, where one was found. */
   readonly program: string | null;

@@ -20,6 +20,15 @@ const MEANINGS: Meanings = {
   budget: { run: "this run, also when it is resumed" },
 };
 
+const HELD_FOR: Readonly<Record<ApprovalScope, string>> = {
+  once: "once",
+  run: "for the run",
+  bottle: "in the bottle's file",
+};
+
+/** After `approved`. */
+export const scopeWords = (scope: ApprovalScope): string => HELD_FOR[scope];
+
 /** In the order in which the scopes widen. */
 export const scopeMeanings = (kind: ProposalKind): [ApprovalScope, string][] =>
   Object.entries(MEANINGS[kind]) as [ApprovalScope, string][];

@@ -5,7 +5,7 @@ import type { Store } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import type { OperationInput } from "../model/operations.ts";
 import { type ApprovalRule, type ApprovalRuleList, type Proposal, proposalKindRow } from "../model/proposal.ts";
-import { addsOf } from "../policy/supervise/adds.ts";
+import { addsOf, letOut } from "../policy/supervise/adds.ts";
 import { contentHash } from "../policy/supervise/content-hash.ts";
 import { requireReason, requireScope } from "./answer-rules.ts";
 import { readProposed } from "./read-proposed.ts";
@@ -92,7 +92,7 @@ export class Rules {
         rule.kind === kind &&
         rule.content_hash === content_hash &&
         // SECURITY: and for what the operator read: where a credential goes along, or the host has a route with more to it, a person decides (G-122)
-        addsOf(kind, rule.proposed, { routes: [] }) === adds &&
+        addsOf(kind, rule.proposed, { routes: [] }) === letOut(adds) &&
         (rule.agent_name === null || rule.agent_name === agent_name),
     );
   }

@@ -21,8 +21,8 @@ describe("readDraft()", () => {
   it.each([
     ["nothing", "", "it is empty"],
     ["comments alone", "# nothing\n", "it is empty"],
-    ["half a list", "routes: [", "Flow sequence"],
-    ["a key twice", "a: 1\na: 2\n", "Map keys must be unique"],
+    ["half a list", "routes: [", "line 1: flow sequence"],
+    ["a key twice", "a: 1\na: 2\n", "line 2: map keys must be unique"],
     ["references", "a: &x [1]\nb: *x\n", "Alias"],
   ])("says what is wrong with %s", (_, text, problem) => {
     const read = readDraft(text);

@@ -1,5 +1,6 @@
-import { parseDocument, stringify } from "yaml";
+import { LineCounter, parseDocument, stringify } from "yaml";
 import { escapeJson, escapeName } from "../base/visible-text.ts";
+import { yamlWords } from "../base/yaml-words.ts";
 import type { ProposalDetail } from "../model/proposal.ts";
 import { showLines } from "./shown.ts";
 
@@ -21,9 +22,10 @@ export function draftText({ proposal_id: id, kind, adds }: ProposalDetail, propo
 
 /** What came back from it, or what is wrong with it. */
 export function readDraft(text: string): { readonly proposed: unknown } | { readonly problem: string } {
-  const document = parseDocument(text, { prettyErrors: true });
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [error] = [...document.errors, ...document.warnings];
-  if (error) return { problem: error.message.split("\n")[0] ?? "it is no YAML" };
+  if (error) return { problem: `line ${lines.linePos(error.pos[0]).line}: ${yamlWords(text, error)}` };
   try {
     const proposed: unknown = document.toJS({ maxAliasCount: 0 });
     return proposed === null ? { problem: "it is empty" } : { proposed };

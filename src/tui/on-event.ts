@@ -1,5 +1,6 @@
 import { BUDGET_WORDS } from "../model/budget.ts";
 import type { ClocheEvent, EventKind, EventOf } from "../model/event.ts";
+import { scopeWords } from "../model/scope-words.ts";
 import { type State, type Step, step, type Waiting } from "./state.ts";
 
 /** What is watched. */
@@ -82,8 +83,6 @@ export function decided(state: State, proposalId: string, outcome: string, tells
   };
 }
 
-const HELD_FOR = { once: "once", run: "for the run", bottle: "in the bottle's file" } as const;
-
 /** `p-… was approved for the run by ann`. */
 export function outcomeWords({
   proposal_id: id,
@@ -93,7 +92,7 @@ export function outcomeWords({
   reason,
 }: Pick<EventOf<"proposal.decided">, "proposal_id" | "scope" | "decided_by" | "reason"> & { status: string }): string {
   if (status === "expired") return `${id} is over: nobody answered in time`;
-  const held = scope === null ? "" : ` ${HELD_FOR[scope]}`;
+  const held = scope === null ? "" : ` ${scopeWords(scope)}`;
   return `${id} was ${status}${held}${by === null ? "" : ` by ${by}`}${reason === null ? "" : `: ${reason}`}`;
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { workspace } from "../../test/helpers/stored-records.ts";
+import { formatTime } from "../base/local-time.ts";
 import type { Store } from "../contracts/store.ts";
 import type { EventOf } from "../model/event.ts";
 import { openStore } from "../store/open-store.ts";
@@ -105,13 +106,13 @@ describe("one that is gone", () => {
     expect(() => find(idOf(1))).toThrow(
       failing(
         "WORKSPACE_NOT_FOUND",
-        `There is no workspace "${idOf(1)}": it was deleted by its time to live at 1970-01-01T00:00:01.000Z`,
+        `There is no workspace "${idOf(1)}": it was deleted by its time to live at ${formatTime(1)}`,
       ),
     );
     expect(() => find("first")).toThrow(
       failing(
         "WORKSPACE_NOT_FOUND",
-        `There is no workspace "first": ${idOf(2)} of that name was deleted at 1970-01-01T00:00:02.000Z by delete`,
+        `There is no workspace "first": ${idOf(2)} of that name was deleted at ${formatTime(2)} by delete`,
       ),
     );
     const details = { workspace_id: idOf(2), name: "first", labels: { team: "a" }, because: "asked", deleted_at: 2 };
@@ -122,7 +123,7 @@ describe("one that is gone", () => {
 
   it("and was told of by an older version is gone all the same", () => {
     store.appendEvent({ kind: "workspace.deleted", workspace_id: idOf(1), identity: null, time: 1 } as never);
-    expect(() => find(idOf(1))).toThrow(/it was deleted at 1970-01-01T00:00:01.000Z by delete$/);
+    expect(() => find(idOf(1))).toThrow(`it was deleted at ${formatTime(1)} by delete`);
     expect(() => find("first")).toThrow(failing("WORKSPACE_NOT_FOUND", 'There is no workspace "first"'));
   });
 });

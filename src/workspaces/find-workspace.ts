@@ -1,4 +1,5 @@
 import type { ClocheError } from "../base/errors.ts";
+import { formatTime } from "../base/local-time.ts";
 import type { Store, StoredWorkspace } from "../contracts/store.ts";
 import type { EventOf } from "../model/event.ts";
 import { failure } from "../model/error-codes.ts";
@@ -59,6 +60,6 @@ export function workspaceNotFound(store: Store, word: string): ClocheError {
 }
 
 function endOf({ because, time }: EventOf<"workspace.deleted">): string {
-  const at = new Date(time * 1000).toISOString();
+  const at = formatTime(time);
   return because === "expired" ? `deleted by its time to live at ${at}` : `deleted at ${at} by delete`;
 }

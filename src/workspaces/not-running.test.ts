@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { formatTime } from "../base/local-time.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { notRunning } from "./not-running.ts";
 
@@ -19,7 +20,7 @@ it("says how a workspace comes back, never that it is to be thrown away", () => 
   expect(failed.hint).toContain(`workspace reset ${workspaceId}`);
   const over = notRunning({ workspaceId, state: "expired", stateReason: "its time is over", keep: false, expired });
   expect(over.message).toBe(
-    `Workspace ${workspaceId} is expired: its time is over; it is deleted at 1970-01-01T00:01:00.000Z`,
+    `Workspace ${workspaceId} is expired: its time is over; it is deleted at ${formatTime(60)}`,
   );
   expect(over.hint).toContain(`workspace start ${workspaceId}`);
   for (const hint of [stopped.hint, failed.hint]) expect(hint).not.toMatch(/delete|create/i);

@@ -1,4 +1,5 @@
 import type { ClocheError } from "../base/errors.ts";
+import { formatTime } from "../base/local-time.ts";
 import type { StoredWorkspace } from "../contracts/store.ts";
 import { failure } from "../model/error-codes.ts";
 import { call, way } from "../model/hint.ts";
@@ -14,7 +15,7 @@ export function notRunning({
   const start = call("startWorkspace", { workspace_id: workspaceId });
   const reset = call("resetWorkspace", { workspace_id: workspaceId, snapshot: "NAME" });
   const deletesAt = expired && !keep ? expired.at + expired.graceSeconds : undefined;
-  const deletion = deletesAt === undefined ? "" : `; it is deleted at ${new Date(deletesAt * 1000).toISOString()}`;
+  const deletion = deletesAt === undefined ? "" : `; it is deleted at ${formatTime(deletesAt)}`;
   return failure(
     "WORKSPACE_NOT_RUNNING",
     `Workspace ${workspaceId} is ${state}${stateReason ? `: ${stateReason}` : ""}${deletion}`,

@@ -119,7 +119,7 @@ describe("cloche approvals", () => {
     expect(plain.stdout).toContain("bottle: also in every later run with the bottle");
     expect((await cli("show", id, "--edit", file)).stdout).toContain(words);
     const approved = await cli("approve", id, "--edit", file);
-    expect(approved.stdout).toMatch(new RegExp(`^${id} modified by .*\\n.*${words}`));
+    expect(approved.stdout).toMatch(new RegExp(`^${id} modified for the run by .*\\n.*${words}`));
     expect(await asking).toMatchObject({ status: "modified" });
     const late = await cli("show", id, "--edit", at.path("none.yaml"));
     expect(late.code).not.toBe(0);

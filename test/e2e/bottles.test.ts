@@ -51,6 +51,8 @@ it("bottles and agents: what is edited is checked, names are completed, programs
     const broken = await at.cli(["edit", "dev"], { env: { EDITOR: adds("environment: host", "egres: {}") } });
     expect(broken.code).toBe(2);
     expect(broken.stderr).toMatch(/dev\.md", line \d+: unknown key "egres"; allowed are extends, environment/);
+    expect(broken.stderr).toContain("hint: `cloche edit dev` opens it and checks it again");
+    expect((await at.cli(["start"])).stderr).toContain("hint: `cloche edit bottles/dev` opens");
     const repaired = await at.cli(["edit", "bottles/dev"], { env: { EDITOR: "sed -i /^egres:/d" } });
     expect([repaired.code, repaired.stdout]).toEqual([0, expect.stringContaining("is right")]);
     const gone = await at.cli(["edit", "nothing-here"]);

@@ -270,7 +270,13 @@ describe("host doctor and host repair", () => {
     const opencode = await change("repair", "opencode");
     expect(opencode.config_path).toBe(join(user, ".config/opencode/opencode.jsonc"));
     expect(read(".config/opencode/opencode.jsonc")).toContain('  // mine\n  "theme": "x",\n');
-    expect(await report("opencode")).toMatchObject({ installed: false, state: "connected" });
+    expect(await report("opencode")).toMatchObject({ installed: true, program: null, state: "connected" });
+    // The doctor takes the host for installed where repair does, and leads to it.
+    expect(await report("cursor")).toMatchObject({
+      installed: true,
+      program: null,
+      next_step: "Run `cloche host repair cursor`",
+    });
     expect(await change("repair", "cursor")).toMatchObject({ changed: true, backup_path: null });
     expect(JSON.parse(read(".cursor/mcp.json"))).toEqual({
       mcpServers: { cloche: { command: process.execPath, args: SERVE, env: { CLOCHE_HOME: home } } },
@@ -279,6 +285,14 @@ describe("host doctor and host repair", () => {
 
   it("do not make a file for a host that is not there", async () => {
     const refused = await host("repair", "cursor", "--json");
+    expect(refused.json()).toMatchObject({ error: { code: "HOST_NOT_INSTALLED" } });
+    expect(readdirSync(user)).toEqual([]);
+    expect(await report("cursor")).toMatchObject({ installed: false, next_step: null });
+  });
+
+  it("do not take a home for the folder of a host that keeps its file in it", async () => {
+    install([]);
+    const refused = await host("repair", "claude-code", "--json");
     expect(refused.json()).toMatchObject({ error: { code: "HOST_NOT_INSTALLED" } });
     expect(readdirSync(user)).toEqual([]);
   });

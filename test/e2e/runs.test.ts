@@ -164,6 +164,16 @@ describe("runs", () => {
           expect((await sdk().logsWorkspace(run?.identity ?? "")).entries[0]?.stdout).toBe("up\n"),
         );
       const stop = (identity = "") => cliInProcess(at, ["stop", identity]);
+      // By the agent's name, or the beginning of an identity: the run that fits is named, and nothing is done to it.
+      for (const verb of ["stop", "attach", "resume", "apply"]) {
+        const args = verb === "apply" ? ["--dry-run"] : [];
+        const named = await cliInProcess(at, [verb, verb === "resume" ? "dea" : "deaf", ...args]);
+        expect([verb, named.code, named.stderr]).toEqual([
+          verb,
+          1,
+          expect.stringContaining(`hint: Did you mean "${deaf?.identity ?? ""}"?`),
+        ]);
+      }
       const [good, none] = await Promise.all([stop(polite?.identity), stop(deaf?.identity)]);
       expect(good.stdout).toContain(`has ended with exit code 0; take it up with`);
       expect(none.stdout).toMatch(

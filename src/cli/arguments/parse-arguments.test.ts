@@ -85,6 +85,13 @@ describe("parseArguments()", () => {
     expect(refused.hint).toContain(hint);
   });
 
+  it("names the option for a path that is given without one", () => {
+    const path = { type: "string", description: "", completes: "host-path" } as const;
+    const taking = (...names: string[]) => ({ ...plain, options: Object.fromEntries(names.map((one) => [one, path])) });
+    expect(refusal(taking("patch-file"), "x", "y", "z").hint).toContain("given with `--patch-file`");
+    expect(refusal(taking("from", "to"), "x", "y", "z").hint).not.toContain("given with");
+  });
+
   it("does not repeat a sensitive value", () => {
     for (const args of [
       ["x", "--hidden", "hush"],

@@ -147,10 +147,16 @@ function assignPositionals(command: CommandShape, words: readonly string[]): Rec
   }
   const extra = words[command.positionals.length];
   if (extra !== undefined && !command.positionals.at(-1)?.multiple) {
-    const advice = command.takesCommand ? AFTER_DASHES : undefined;
+    const advice = command.takesCommand ? AFTER_DASHES : optionForPath(command);
     throw usageError(command.words, `Unexpected argument "${extra}"`, advice);
   }
   return assigned;
+}
+
+/** `patch apply ID FILE`: a command that takes one path of the host as an option is often given it without. */
+function optionForPath({ options }: CommandShape): string | undefined {
+  const [name, other] = Object.keys(options).filter((one) => options[one]?.completes === "host-path");
+  return name === undefined || other !== undefined ? undefined : `A path of the host is given with \`--${name}\`.`;
 }
 
 /** What to type to see the values there are; `workspace` is what was typed for one, for what belongs to it. */

@@ -1,4 +1,5 @@
 import { LineCounter, isMap, isNode, parseDocument } from "yaml";
+import { yamlWords } from "../../base/yaml-words.ts";
 
 /** A policy as it stands in a file, and where in it each part is. */
 export interface PolicyDocument {
@@ -13,7 +14,7 @@ export function readPolicyDocument(text: string): PolicyDocument | { readonly li
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number) => lines.linePos(offset).line;
   const [problem] = document.errors;
-  if (problem) return { line: lineAt(problem.pos[0]), problem: lowerFirst(problem.message) };
+  if (problem) return { line: lineAt(problem.pos[0]), problem: yamlWords(text, problem) };
   const { contents } = document;
   const isWrapped = isMap(contents) && contents.items.length === 1 && contents.has("egress");
   const whole: unknown = document.toJS() ?? {};
@@ -29,5 +30,3 @@ export function readPolicyDocument(text: string): PolicyDocument | { readonly li
     },
   };
 }
-
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -1,4 +1,5 @@
 import { failure } from "../../model/error-codes.ts";
+import { runMissing } from "../../model/run-missing.ts";
 import { defineCommand } from "../command.ts";
 import { IDENTITY } from "../arguments/run-options.ts";
 import { requireTerminal } from "../terminal/attach-terminal.ts";
@@ -15,8 +16,13 @@ export const command = defineCommand({
   async run(context) {
     const identity = context.argument("IDENTITY");
     const client = await context.connect();
-    const run = (await client.listRuns({ all: true })).runs.find((one) => one.identity === identity);
-    if (!run) throw failure("RUN_NOT_FOUND", `There is no run "${identity}"`);
+    const { runs } = await client.listRuns({ all: true });
+    const run = runs.find((one) => one.identity === identity);
+    if (!run)
+      throw runMissing(
+        identity,
+        runs.map((one) => one.identity),
+      );
     if (run.state !== "running")
       throw failure("RUN_NOT_ACTIVE", `Run "${identity}" has ended`, {
         hint: `Take it up with \`cloche resume ${identity}\``,

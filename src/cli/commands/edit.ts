@@ -33,12 +33,16 @@ export const command = defineCommand({
         await context.print({ ...before, problem }, () => `${before.path} is right`);
         return 0;
       }
-      if (context.json || !canAsk(context.io)) throw failure("MANIFEST_INVALID", problem);
+      if (context.json || !canAsk(context.io)) throw stillWrong(problem, name);
       context.note(problem);
-      if (!(await confirm(context.io, "Open it again?"))) throw failure("MANIFEST_INVALID", problem);
+      if (!(await confirm(context.io, "Open it again?"))) throw stillWrong(problem, name);
     }
   },
 });
+
+/** By the name that was typed: the file is known by it. */
+const stillWrong = (problem: string, name: string): Error =>
+  failure("MANIFEST_INVALID", problem, { hint: `\`cloche edit ${name}\` opens it and checks it again` });
 
 async function findDefinition(
   context: Context,

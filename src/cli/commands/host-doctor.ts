@@ -1,10 +1,12 @@
 import { HOSTS, type HostReport, type ServerProbe } from "../../model/host.ts";
 import type { Colours } from "../output/colour.ts";
-import { defineCommand } from "../command.ts";
+import { type Context, defineCommand } from "../command.ts";
+import type { OutputStream } from "../io.ts";
 import { escapeName, escapeText } from "../output/escape.ts";
 import { hostSetting } from "../arguments/host-setting.ts";
 import { colourPatch } from "../results/patch-colours.ts";
 import { formatTable } from "../output/table.ts";
+import { toldLines } from "../output/told-lines.ts";
 
 export const command = defineCommand({
   words: ["host", "doctor"],
@@ -25,12 +27,12 @@ export const command = defineCommand({
       ...HOSTS.map((host) => inspectHost(host, setting)),
     ]);
     const healthy = server.answers && hosts.every(({ state }) => state !== "drifted" && state !== "unreadable");
-    await context.print({ healthy, server, hosts }, () => formatHosts(server, hosts, context.colours));
+    await context.print({ healthy, server, hosts }, () => formatHosts(server, hosts, context));
     return healthy ? 0 : 1;
   },
 });
 
-function formatHosts(server: ServerProbe, hosts: readonly HostReport[], colours: Colours): string {
+function formatHosts(server: ServerProbe, hosts: readonly HostReport[], { colours, io }: Context): string {
   const rows = hosts.map(({ host, installed, state, config_path: path }) => [
     host,
     installed ? "yes" : "no",
@@ -43,7 +45,7 @@ function formatHosts(server: ServerProbe, hosts: readonly HostReport[], colours:
     "",
     ...formatTable(["HOST", "INSTALLED", "STATE", "CONFIGURATION"], rows),
     ...hosts.flatMap((host) => formatAccess(host)),
-    ...hosts.flatMap((host) => formatFinding(host, colours)),
+    ...hosts.flatMap((host) => formatFinding(host, colours, io.stdout)),
   ].join("\n");
 }
 
@@ -60,12 +62,18 @@ function formatAccess({ host, access }: HostReport): string[] {
   ];
 }
 
-function formatFinding({ host, why, diff, next_step: step }: HostReport, colours: Colours): string[] {
+function formatFinding(
+  { host, why, diff, next_step: step }: HostReport,
+  colours: Colours,
+  stdout: OutputStream,
+): string[] {
   if (why === null && step === null) return [];
   return [
     "",
-    ...(why === null ? [] : [`${colours.red(`${host}:`)} ${escapeName(why)}`]),
+    ...(why === null ? [] : toldLines(`${host}:`, colours.red(`${host}:`), escapeName(why), stdout)),
     ...(diff === null ? [] : [colourPatch(escapeText(diff), colours).trimEnd()]),
-    ...(step === null ? [] : [`${colours.cyan("hint:")} ${why === null ? `${host}: ` : ""}${escapeName(step)}`]),
+    ...(step === null
+      ? []
+      : toldLines("hint:", colours.cyan("hint:"), `${why === null ? `${host}: ` : ""}${escapeName(step)}`, stdout)),
   ];
 }

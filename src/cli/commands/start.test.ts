@@ -152,7 +152,7 @@ describe("cloche start without an agent", () => {
   });
 
   it.each([
-    [{ agents: [] }, "There is no agent yet"],
+    [{ agents: [] }, "There is no agent yet\nhint: Make a first bottle and a first agent with `cloche init`\n"],
     [{ agents: ["one", "two"] }, "Missing AGENT: one of one, two"],
     [{ agents: ["one", "two"], tty: true, input: "9\n" }, "No agent was chosen"],
   ])("says what to do with %j", async (options, message) => {

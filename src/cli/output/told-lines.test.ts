@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { MemoryOutput } from "../../../test/helpers/memory-io.ts";
-import { toldLines } from "./told-lines.ts";
+import { proseLines, toldLines } from "./told-lines.ts";
 
 const narrow = Object.assign(new MemoryOutput(true), { columns: 30 });
 
@@ -17,6 +17,14 @@ it("keeps a command whole, so that it can be copied", () => {
     "      `cloche workspace list`",
     "      for the ids",
   ]);
+});
+
+it("breaks a text without a label, too", () => {
+  expect(proseLines("Attaching; Ctrl-] detaches and leaves demo-k3x9a running", narrow)).toEqual([
+    "Attaching; Ctrl-] detaches and",
+    "leaves demo-k3x9a running",
+  ]);
+  expect(proseLines("No   entries", new MemoryOutput())).toEqual(["No   entries"]);
 });
 
 it("is one line where there is no terminal", () => {

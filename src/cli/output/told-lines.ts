@@ -10,8 +10,15 @@ const JOINT = "\u0000";
  * whole, so that it can be copied. Elsewhere it is one line, for programs that read it.
  */
 export function toldLines(label: string, shown: string, text: string, stream: OutputStream): string[] {
-  if (stream.isTTY !== true) return [`${shown} ${text}`];
+  return broken(`${shown} `, label.length + 1, text, stream);
+}
+
+/** The same without a label. */
+export const proseLines = (text: string, stream: OutputStream): string[] => broken("", 0, text, stream);
+
+function broken(beginning: string, indent: number, text: string, stream: OutputStream): string[] {
+  if (stream.isTTY !== true) return [`${beginning}${text}`];
   const whole = text.replace(/`[^`]*`/g, (command) => command.replaceAll(" ", JOINT));
-  const lines = hangText(`${shown} `, label.length + 1, whole, terminalSize(stream).cols);
+  const lines = hangText(beginning, indent, whole, terminalSize(stream).cols);
   return lines.map((line) => line.replaceAll(JOINT, " "));
 }

@@ -60,6 +60,9 @@ it("shows the whole of one, with what it would change", () => {
     scope: "run",
     after: null,
   } as const;
-  expect(formatProposal(answered, 1061, PLAIN)).toContain("approved by alice");
+  expect(formatProposal(answered, 1061, PLAIN)).toContain("approved for the run by alice at ");
+  expect(formatAnswer({ ...answered, scope: "once", reason: "go on" })).toBe(
+    `${proposal.proposal_id} approved once by alice: go on`,
+  );
   expect(formatProposals({ count: 0, proposals: [] }, 0, PLAIN)).toBe("Nothing waits for you");
 });

@@ -1,5 +1,5 @@
 import type { ApprovalRuleList, Proposal, ProposalDetail, ProposalList } from "../../model/proposal.ts";
-import { scopeMeanings } from "../../model/scope-words.ts";
+import { scopeMeanings, scopeWords } from "../../model/scope-words.ts";
 import { formatAge, formatTime, formatUntil } from "../output/duration.ts";
 import { escapeName, escapeText } from "../output/escape.ts";
 import { formatPairs, formatTable, type Layout } from "../output/table.ts";
@@ -53,12 +53,15 @@ export function formatProposal(proposal: ProposalDetail, now: number, layout: La
 const scopesOf = ({ kind }: Proposal): string =>
   ["approved, it holds for:", ...scopeMeanings(kind).map(([scope, meaning]) => `  ${scope}: ${meaning}`)].join("\n");
 
+/** `approved once by ann: go on`. */
 const answerOf = ({ status, reason, scope }: Proposal, at: number | null, by: string | null): string =>
   [
-    `${status}${by === null ? "" : ` by ${by}`}${at === null ? "" : ` at ${formatTime(at)}`}`,
-    ...(scope === null ? [] : [`for ${scope === "once" ? "once" : `the ${scope}`}`]),
-    ...(reason === null ? [] : [reason]),
-  ].join(", ");
+    status,
+    scope === null ? "" : ` ${scopeWords(scope)}`,
+    by === null ? "" : ` by ${by}`,
+    at === null ? "" : ` at ${formatTime(at)}`,
+    reason === null ? "" : `: ${reason}`,
+  ].join("");
 
 /** After an answer to what the operator changed: nobody has read yet what that adds. */
 export const formatEditedAnswer = (proposal: Proposal): string =>

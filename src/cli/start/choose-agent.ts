@@ -12,8 +12,11 @@ export async function chooseAgent(context: Context, words: readonly string[]): P
   const [only, second] = usable;
   if (!only) {
     const [broken] = agents;
-    if (broken) throw failure("MANIFEST_INVALID", broken.problem ?? "");
-    throw failure("AGENT_NOT_FOUND", "There is no agent yet");
+    // Its plan tells what is wrong, and in which file: it may be that of its bottle.
+    if (broken) return broken.name;
+    throw failure("AGENT_NOT_FOUND", "There is no agent yet", {
+      hint: "Make a first bottle and a first agent with `cloche init`",
+    });
   }
   if (!second) return only.name;
   const names = usable.map(({ name }) => name).join(", ");

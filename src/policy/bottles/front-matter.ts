@@ -1,5 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { messageOf } from "../../base/errors.ts";
+import { yamlWords } from "../../base/yaml-words.ts";
 import { MAX_YAML_CHARS, nestingProblem, yamlProblem } from "./plain-yaml.ts";
 
 /** A Markdown file with YAML between two lines of `---` at its beginning. */
@@ -36,7 +37,7 @@ export function parseFrontMatter(file: string): FrontMatter | FrontMatterProblem
     const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
     // A tag that nobody knows is a warning of the library's; here it would be a value that silently means something else.
     const [problem] = [...document.errors, ...document.warnings];
-    if (problem) return { line: lineAt(problem.pos[0]), problem: lowerFirst(problem.message) };
+    if (problem) return { line: lineAt(problem.pos[0]), problem: yamlWords(yaml, problem) };
     const unusual = yamlProblem(document);
     if (unusual) return { line: lineAt(unusual.offset), problem: unusual.problem };
     return {

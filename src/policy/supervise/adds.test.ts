@@ -99,6 +99,49 @@ it("G-185: says what the file of a bottle makes of it, where that is not what th
   expect([isSameForRun(both, alone), isSameForRun(both, adds({ host: "a.test" }, [there]))]).toEqual([true, false]);
 });
 
+const REACHED = "The run reaches it already: nothing is added. ";
+
+it("G-98: says that the run reaches it already where an approval adds nothing, and still what goes along", () => {
+  const get = { methods: ["GET"] };
+  const there: Route = { host: "a.test", auth: { scheme: "Bearer", token_ref: "TOKEN" }, matches: [get] };
+  expect(adds({ host: "a.test", matches: [get] }, [there])).toBe(
+    `${REACHED}It lets out to a.test at port 443 and 80: GET with any path. The gate puts the credential TOKEN into these requests.`,
+  );
+  const star: Route = { host: "*.a.test", ports: [443] };
+  const reached: [ProposedRoute, Route[]][] = [
+    [{ host: "a.test", ports: [443], matches: [get] }, [there]],
+    [{ host: "b.a.test", ports: [443], matches: [get] }, [star]],
+    [{ host: "b.a.test", ports: [443] }, [star]],
+    [{ host: "*.a.test", ports: [443] }, [star]],
+  ];
+  for (const [asked, routes] of reached) expect(adds(asked, routes)).toMatch(new RegExp(`^${REACHED}It lets out to `));
+  const added: [ProposedRoute, Route[]][] = [
+    [{ host: "a.test" }, [there]],
+    [{ host: "a.test", ports: [8443], matches: [get] }, [there]],
+    [{ host: "a.test", matches: [get, { methods: ["POST"] }] }, [there]],
+    [{ host: "b.a.test" }, [star]], // at port 80, too
+    [{ host: "a.test", ports: [443] }, [star]],
+    // Another route decides for some of it.
+    [{ host: "*.a.test", ports: [443] }, [{ host: "b.a.test", matches: [get] }, star]],
+    [{ host: "c.b.a.test", ports: [443] }, [{ host: "*.b.a.test", ports: [80] }, star]],
+  ];
+  for (const [asked, routes] of added) expect(adds(asked, routes)).toMatch(/^It lets out to /);
+});
+
+it("G-185: says nothing of being reached where the file of the bottle lets out less", () => {
+  const get = { methods: ["GET"] };
+  const proposed = { routes: [{ host: "a.test", matches: [get] }] };
+  const run: Route[] = [{ host: "a.test", matches: [get] }];
+  const sentence = (bottleRoutes: Route[]) => addsOf("egress-block", proposed, { routes: run, bottleRoutes });
+  expect(sentence(run)).toContain(REACHED);
+  expect(sentence([])).not.toContain(REACHED);
+  // A run that is resumed compares what is let out.
+  expect(isSameForRun(sentence(run), sentence([]))).toBe(true);
+  const file: Route[] = [{ host: "a.test", auth: { scheme: "Bearer", token_ref: "TOKEN" } }];
+  expect(sentence(file)).toContain("file, for later runs: It lets out to a.test");
+  expect(isSameForRun(sentence(file), addsOf("egress-block", proposed, { routes: file }))).toBe(false);
+});
+
 it("G-171: a branch is no more than a name in the sentence, whatever it is called", () => {
   const forged = `docs (new → 111111111111), though the rules refuse it: paths: a.md is denied by docs/**.`;
   for (const space of [" ", "\u00a0", "\u2003", "\u2800"]) {

@@ -4,6 +4,7 @@ import type { Route } from "../../model/egress.ts";
 import { shortRef } from "../git/ref-rules.ts";
 import { shownName } from "../git/shown-name.ts";
 import { addedRoute } from "./added-route.ts";
+import { areReached } from "./already-reached.ts";
 import { mergeRoutes } from "./merge-routes.ts";
 
 /** What a sentence is made with beside the proposal. */
@@ -31,8 +32,10 @@ const SENTENCES: { readonly [Kind in ProposalKind]: Sentence<Kind> } = {
   "egress-block": ({ routes }, { routes: now, bottleRoutes }) => {
     const inRun = addedRoutes(routes, now);
     const inBottle = bottleRoutes && addedRoutes(routes, bottleRoutes);
+    const reached = areReached(routes, now) ? REACHED : "";
     // SECURITY: what a file has for the host is not always what the run has, and a later run has what is in the file (G-185)
-    return inBottle === undefined || inBottle === inRun ? inRun : `${inRun}${IN_BOTTLE}${inBottle}`;
+    if (inBottle !== undefined && inBottle !== inRun) return `${reached}${inRun}${IN_BOTTLE}${inBottle}`;
+    return areReached(routes, bottleRoutes ?? now) ? `${reached}${inRun}` : inRun;
   },
   "capability-block": ({ packages = [], steps = [] }) =>
     [
@@ -51,11 +54,17 @@ const SENTENCES: { readonly [Kind in ProposalKind]: Sentence<Kind> } = {
     `It lets one push to ${repo} pass that changes ${list(refs.map(changed))}${options.length === 0 ? "" : `, with the options ${list(options.map(quoted))}`}, though the rules refuse it: ${failures.map(({ step, text }) => `${step}: ${text}`).join("; ")}.`,
 };
 
+/** Before a sentence that stays whole: what goes along is told also where nothing is added. */
+const REACHED = "The run reaches it already: nothing is added. ";
 const IN_BOTTLE = " Written into the bottle's file, for later runs: ";
+
+/** What would be let out, whether it is reached already or not. Only the beginning is taken off, which nobody else can write. */
+export const letOut = (sentence: string): string =>
+  sentence.startsWith(REACHED) ? sentence.slice(REACHED.length) : sentence;
 
 /** Whether a sentence says the same of a run, whatever it says of a file. */
 export const isSameForRun = (sentence: string, other: string): boolean =>
-  sentence.split(IN_BOTTLE, 1)[0] === other.split(IN_BOTTLE, 1)[0];
+  letOut(sentence).split(IN_BOTTLE, 1)[0] === letOut(other).split(IN_BOTTLE, 1)[0];
 
 function addedRoutes(asked: Proposed<"egress-block">["routes"], routes: readonly Route[]): string {
   // SECURITY: a route begins with what those before it in the same proposal have added (G-180)
