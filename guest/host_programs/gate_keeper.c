@@ -35,7 +35,9 @@
 #include "commands/harden.h"
 #include "commands/seccomp.h"
 #include "host_programs/gate_links.h"
+#include "host_programs/gate_porter.h"
 #include "host_programs/gate_programs.h"
+#include "host_programs/gate_user.h"
 
 #define STATUS_FD 3 /* pipe from the daemon: "B" once the socket is bound, "E message" on failure */
 #define FIRST_FD 3  /* what the gate finds: two files for its state, the listening socket, the channel for connections, and its older log */
@@ -49,7 +51,6 @@
 #define OLDER_LOG "gate.log.1"    /* the same as in gate-log-files.ts */
 #define GIT "git"                 /* where the gate keeps repositories; not there in a workspace without */
 #define GIT_PLACE "/sys/kernel"   /* where root's gate sees it: every host has that folder, and a gate has no use for what is in it */
-#define FIRST_USER 1880000000     /* the same as in own-user.ts */
 #define FIRST_PAUSE_MS 50
 #define LONGEST_PAUSE_MS 5000
 #define STEADY_MS 10000 /* a gate that ran that long does not fail at its start */
@@ -130,7 +131,7 @@ static void show_git_folder(pid_t keeper) {
   int fd = openat(folder, GIT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return;
   if (geteuid() == 0) {
-    uid_t own = FIRST_USER + (uid_t)keeper;
+    uid_t own = GATE_FIRST_USER + (uid_t)keeper;
     if (fchown(fd, own, own) != 0) fail("cannot give the gate its folder");
     /* The folder that a process is in is the only one that it finds again in a namespace of its own. */
     if (fchdir(fd) != 0 || unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0)
@@ -181,7 +182,7 @@ static bool take_signals(void) {
 /* What root's gate has started ends with it: nobody else has its user. */
 static void end_children(void) {
   if (geteuid() != 0) return;
-  uid_t own = FIRST_USER + (uid_t)getpid();
+  uid_t own = GATE_FIRST_USER + (uid_t)getpid();
   pid_t child = fork();
   if (child == 0) {
     if (setresgid(own, own, own) != 0 || setresuid(own, own, own) != 0) _exit(1);
@@ -193,6 +194,7 @@ static void end_children(void) {
 
 static bool gate_ended(void) {
   gate_programs_reap();
+  gate_porter_reap();
   if (gate < 0 || waitpid(gate, NULL, WNOHANG) != gate) return false;
   gate = -1;
   end_children();
@@ -214,6 +216,7 @@ static void end_gate(void) {
     end_children();
   }
   gate_programs_end();
+  gate_porter_end();
 }
 
 static int wait_ms(long long due) {

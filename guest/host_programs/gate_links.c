@@ -2,7 +2,8 @@
  * The gate has a user of its own, who can open no socket of the host. Its keeper connects for it, to places that the daemon has named: the link `to-N` in the
  * gate's folder leads to the socket of the guest program (0), or to where the door at port N leads. The gate says a number and gets a connected socket, in the form
  * in which Node takes one from its parent. So whoever takes over a gate reaches what its order names, and nothing else. A number above all ports is a program
- * (gate_programs.c), of which it gets two sockets.
+ * (gate_programs.c), of which it gets two sockets. One above all programs is a door that the guest program is to lend (gate_porter.c): no answer comes, but
+ * connections may.
  */
 #include "host_programs/gate_links.h"
 
@@ -18,10 +19,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host_programs/gate_porter.h"
 #include "host_programs/gate_programs.h"
 
+#define GUEST_PLACE 0
 #define LAST_PORT 65535
-#define LAST_PLACE 131071
+#define LAST_PROGRAM 131071
+#define LAST_DOOR (LAST_PROGRAM + (1UL << 31))
 #define MAX_LINE 64 /* a number, or a word of Node's own that needs no answer */
 #define ABOVE_PASSED 20
 
@@ -35,6 +39,7 @@ void gate_links_close(void) {
   channel = -1;
   length = 0;
   gate_programs_end();
+  gate_porter_end();
 }
 
 int gate_links_descriptor(void) { return channel; }
@@ -103,12 +108,21 @@ static void answer(const char *text, int fd) {
   (void)sendmsg(channel, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+static void borrow(uint32_t door) {
+  int guest = reach(GUEST_PLACE);
+  if (guest >= 0) (void)gate_porter_lend(guest, door, channel);
+}
+
 static void take_line(void) {
   char text[128];
   char *rest;
   line[length] = '\0';
   unsigned long number = strtoul(line, &rest, 10);
-  if (line[0] < '0' || line[0] > '9' || *rest || number > LAST_PLACE) return;
+  if (line[0] < '0' || line[0] > '9' || *rest || number > LAST_DOOR) return;
+  if (number > LAST_PROGRAM) {
+    borrow((uint32_t)(number - LAST_PROGRAM - 1));
+    return;
+  }
   int fds[2] = {-1, -1};
   if (number <= LAST_PORT) fds[0] = reach((unsigned)number);
   else (void)gate_programs_start(folder, (unsigned)number, &fds[0], &fds[1]);

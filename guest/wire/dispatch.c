@@ -54,6 +54,15 @@ static void on_take(struct connection *c, struct reader *r) {
   (void)conduit_open(connection_release(c), socket, rest, count);
 }
 
+/* Instead of HELLO: nothing else comes on this connection, and its end gives the door back. */
+static void on_lend(struct connection *c, struct reader *r) {
+  uint32_t magic = read_u32(r);
+  uint16_t version = read_u16(r);
+  uint16_t port = read_u16(r);
+  bool fits = read_finished(r) && magic == WIRE_MAGIC && version == WIRE_VERSION && is_one_of_many(c);
+  if (!fits || !door_lend(c, port)) connection_doom(c);
+}
+
 static void on_data(struct stream *s, struct reader *r) {
   if (read_u8(r) != 0 || r->bad) {
     connection_doom(s->connection);
@@ -211,6 +220,10 @@ static void on_opening(struct connection *c, uint8_t type, uint32_t stream, stru
 void dispatch_frame(struct connection *c, uint8_t type, uint32_t stream, struct reader *r) {
   if (!c->greeted && type == HOST_TAKE && stream == 0) {
     on_take(c, r);
+    return;
+  }
+  if (!c->greeted && type == HOST_LEND && stream == 0) {
+    on_lend(c, r);
     return;
   }
   if (!c->greeted && type != HOST_HELLO) {

@@ -18,7 +18,12 @@ struct door {
   struct watch watch;
   struct timer pause;
   enum door_kind kind;
+  uint16_t port;
+  struct connection *borrower; /* who takes what connects, as long as that is there */
+  struct door *next;
 };
+
+static struct door *doors;
 
 static uint32_t new_stream_id(void) {
   static uint32_t last;
@@ -121,6 +126,9 @@ void door_open(struct connection *c, uint32_t stream, uint16_t port, enum door_k
   if (door) {
     door->stream = s;
     door->kind = kind;
+    door->port = port;
+    door->next = doors;
+    doors = door;
     door->watch = (struct watch){.fd = fd, .ready = kind == DOOR_DATAGRAMS ? on_question : on_ready, .owner = door};
     door->pause = (struct timer){.fire = on_pause_over, .owner = door};
     s->door = door;
@@ -136,7 +144,58 @@ void door_open(struct connection *c, uint32_t stream, uint16_t port, enum door_k
   stream_close(s);
 }
 
+/* The host has let go of it. */
+static void take_back(void *owner) {
+  struct door *door = owner;
+  door->borrower = NULL;
+  if (!loop_watch(&door->watch, EPOLLIN)) timer_set(&door->pause, ACCEPT_PAUSE_MS);
+}
+
+static bool is_unix_socket(int fd) {
+  int domain = 0;
+  socklen_t size = sizeof domain;
+  return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
+}
+
+/* OK, with a descriptor beside it: a message of its own, before anything else is sent on that connection. */
+static bool send_lent(int to, int fd) {
+  uint8_t ok[WIRE_HEADER];
+  union {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof(int))];
+  } control = {0};
+  struct iovec part = {.iov_base = ok, .iov_len = sizeof ok};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+  put_u32(put_u8(put_u32(ok, WIRE_PREFIX), GUEST_OK), 0);
+  control.head.cmsg_level = SOL_SOCKET;
+  control.head.cmsg_type = SCM_RIGHTS;
+  control.head.cmsg_len = CMSG_LEN(sizeof fd);
+  memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+  return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof ok;
+}
+
+bool door_lend(struct connection *c, uint16_t port) {
+  struct door *door = doors;
+  while (door && (door->port != port || door->kind == DOOR_DATAGRAMS)) door = door->next;
+  if (!door || door->borrower || !is_unix_socket(c->out.fd) || !send_lent(c->out.fd, door->watch.fd)) return false;
+  timer_clear(&door->pause);
+  (void)loop_watch(&door->watch, 0);
+  door->borrower = c;
+  c->ended = take_back;
+  c->owner = door;
+  return true;
+}
+
 void door_free(struct door *door) {
+  struct door **at = &doors;
+  while (*at && *at != door) at = &(*at)->next;
+  if (*at) *at = door->next;
+  if (door->borrower) {
+    /* Who holds the socket still does not keep the port. */
+    (void)shutdown(door->watch.fd, SHUT_RDWR);
+    door->borrower->ended = NULL;
+    connection_doom(door->borrower);
+  }
   timer_clear(&door->pause);
   loop_close(&door->watch);
   free(door);

@@ -24,6 +24,8 @@ struct relay *relay_adopt(struct stream *s, int fd);
 void door_open(struct connection *c, uint32_t stream, uint16_t port, enum door_kind kind);
 /* DATAGRAM: an answer, to where its question came from. False for a door that takes none. */
 bool door_datagram(struct door *door, uint32_t address, uint16_t port, const uint8_t *bytes, size_t count);
+/* LEND: the host accepts what connects to that door, until this connection ends. False, with nothing changed, when it cannot. */
+bool door_lend(struct connection *c, uint16_t port);
 void door_free(struct door *door);
 
 #endif

@@ -28,7 +28,8 @@ enum host_frame {
   HOST_SHUTDOWN = 0x0f,
   HOST_SIGNAL_TREE = 0x10,
   HOST_DATAGRAM = 0x11,
-  HOST_TAKE = 0x12
+  HOST_TAKE = 0x12,
+  HOST_LEND = 0x13
 };
 
 enum guest_frame {

@@ -68,7 +68,7 @@ export function runGate({ order: files, control }: GateDescriptors, places: Host
   egress.events.onRefused = (refused) => refusals.add(refused);
   const desk = { asks: supervise.asks, routes: () => inForce.egress?.routes ?? [], refusals, done };
   const door = new SuperviseDoor(log, { desk });
-  const doors = new GuestDoors(log, places.reach, { egress, git, supervise: door }, () => server.tell());
+  const doors = new GuestDoors(log, places, { egress, git, supervise: door }, () => server.tell());
   const whole = (order: GateOrder): GateOrder => ({
     ...order,
     egress: order.egress ? keepTokens(order.egress, inForce.egress) : inForce.egress,

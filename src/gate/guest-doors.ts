@@ -7,7 +7,8 @@ import { Slots } from "../base/slots.ts";
 import { GuestClient } from "../guest/client.ts";
 import type { Door } from "../model/door.ts";
 import type { DoorReport } from "../model/gate-control.ts";
-import { GUEST_PLACE, type Reach } from "./host-connections.ts";
+import { type Borrowing, GUEST_PLACE, type Reach } from "./host-connections.ts";
+import { LentDoors } from "./lent-doors.ts";
 import type { NameDoor } from "./name-doors.ts";
 import { type Relayed, relayConnection } from "./relay-connection.ts";
 
@@ -65,6 +66,7 @@ export class GuestDoors {
   readonly #log: Log;
   readonly #onChange: () => void;
   readonly #reach: Reach;
+  readonly #lent: LentDoors;
   readonly #sides: DoorSides;
   /** By what they listen on. */
   readonly #doors = new Map<string, OpenDoor>();
@@ -76,9 +78,10 @@ export class GuestDoors {
   #reaching = 0;
   readonly #asked = new Slots(ASKED_AT_ONCE);
 
-  constructor(log: Log, reach: Reach, sides: DoorSides, onChange: () => void) {
+  constructor(log: Log, places: Borrowing & { readonly reach: Reach }, sides: DoorSides, onChange: () => void) {
     this.#log = log;
-    this.#reach = reach;
+    this.#reach = places.reach;
+    this.#lent = new LentDoors(places, (port, socket) => this.#letInLent(port, socket));
     this.#sides = sides;
     this.#onChange = onChange;
   }
@@ -135,7 +138,7 @@ export class GuestDoors {
   #moveTo(socket: string | null): void {
     this.#holding.abort();
     this.#client?.close();
-    this.#client = undefined;
+    this.#forget(this.#client);
     this.#holding = new AbortController();
     this.#socket = socket;
     if (socket === null) this.#tell("closed", "the sandbox does not run");
@@ -167,11 +170,18 @@ export class GuestDoors {
       this.#client = client;
       for (const [place, door] of this.#doors) void this.#open(client, place, door);
       const error = await client.closed;
-      if (this.#client === client) this.#client = undefined;
+      this.#forget(client);
       return shorten(error ? messageOf(error) : "the connection was closed");
     } catch (error) {
       return GONE.has(errnoOf(error) ?? "") ? ENDED : shorten(messageOf(error));
     }
+  }
+
+  /** A link that is over, if it is the one that there is. */
+  #forget(client: GuestClient | undefined): void {
+    if (client === undefined || this.#client !== client) return;
+    this.#client = undefined;
+    this.#lent.end();
   }
 
   /** Opens one on a connection, and tries again while the port is somebody else's. Never rejects. */
@@ -180,7 +190,7 @@ export class GuestDoors {
     for (let pause = FIRST_PAUSE_MS; isWanted();) {
       try {
         door.opened = await this.#listen(client, door);
-        if (isWanted()) this.#change(door, "open", null);
+        if (isWanted()) this.#opened(client, door);
         else await door.opened[Symbol.asyncDispose]();
         return;
       } catch (error) {
@@ -189,6 +199,12 @@ export class GuestDoors {
       await sleep(pause, undefined, { signal: door.given.signal }).catch(() => undefined);
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     }
+  }
+
+  #opened(client: GuestClient, door: OpenDoor): void {
+    this.#change(door, "open", null);
+    // Where no other connection can be had, nothing can be lent on one.
+    if (client.hello.hasConduits && door.to.kind !== "questions") this.#lent.borrow(door.port);
   }
 
   #listen(client: GuestClient, door: OpenDoor): Promise<AsyncDisposable> {
@@ -213,6 +229,12 @@ export class GuestDoors {
       this.#reaching--;
     }
   };
+
+  #letInLent(port: number, socket: Socket): void {
+    const door = this.#doors.get(placeAt(port));
+    if (door) this.#letIn(door, socket, socket.localAddress ?? "");
+    else socket.destroy();
+  }
 
   #letIn(door: OpenDoor, stream: Duplex, address: string): void {
     // SECURITY: a sandbox cannot take all of the gate's memory and descriptors by connecting without end (G-28)
@@ -260,8 +282,8 @@ export class GuestDoors {
 
 const isForNames = ({ kind }: ServedDoor["to"]): boolean => ["hosts", "resolver", "questions"].includes(kind);
 /** Two doors on one port are two where one takes datagrams. */
-const placeOf = ({ port, to }: ServedDoor): string =>
-  `${to.kind === "questions" ? "datagrams" : "connections"} ${port}`;
+const placeOf = ({ port, to }: ServedDoor): string => (to.kind === "questions" ? `datagrams ${port}` : placeAt(port));
+const placeAt = (port: number): string => `connections ${port}`;
 
 const ENDED = "the sandbox has ended";
 const shorten = (text: string): string => text.slice(0, MAX_REASON);

@@ -17,10 +17,27 @@ export interface ReachedProgram {
 }
 export type ReachProgram = (place: number) => Promise<ReachedProgram>;
 
+/** Doors of the sandbox that its guest program lends, by numbers that the gate chooses: the last sixteen bits are the port. */
+export interface Borrowing {
+  /** No answer comes: where it cannot be lent, nothing does. */
+  borrow(door: number): void;
+  onLent(take: (door: number, socket: Socket) => void): void;
+}
+
 interface Answer {
   readonly to: number;
   readonly errno?: number;
 }
+
+/** Of the porter, for each connection. */
+interface LetIn {
+  readonly door: number;
+}
+
+const isLetIn = (given: object): given is LetIn => "door" in given;
+
+/** Above all places and programs. */
+const FIRST_DOOR = 131_072;
 
 interface Waiting {
   /** Answers with a socket each. */
@@ -31,7 +48,7 @@ interface Waiting {
 }
 
 /** What the keeper connects a gate to. */
-export interface HostPlaces {
+export interface HostPlaces extends Borrowing {
   readonly reach: Reach;
   readonly reachProgram: ReachProgram;
 }
@@ -42,8 +59,13 @@ export interface HostPlaces {
  */
 export function hostConnections(): HostPlaces {
   const waiting = new Map<number, Waiting[]>();
-  process.on("message", (given, socket) => {
-    const { to, errno } = given as Answer;
+  let takeLent = (_door: number, socket: Socket): void => void socket.destroy();
+  process.on("message", (given: Answer | LetIn, socket) => {
+    if (isLetIn(given)) {
+      if (socket instanceof Socket) takeLent(given.door, socket);
+      return;
+    }
+    const { to, errno } = given;
     const line = waiting.get(to);
     const next = line?.[0];
     if (socket instanceof Socket) {
@@ -74,6 +96,8 @@ export function hostConnections(): HostPlaces {
   };
   return {
     reach: async (place) => (await ask(place, 1))[0] ?? missing(),
+    borrow: (door) => void process.send?.(FIRST_DOOR + door),
+    onLent: (take) => (takeLent = take),
     async reachProgram(place) {
       const [talk = missing(), said = missing()] = await ask(place, 2);
       return { talk, said };

@@ -32,6 +32,7 @@ export const HOST = {
   SIGNAL_TREE: 0x10,
   DATAGRAM: 0x11,
   TAKE: 0x12,
+  LEND: 0x13,
 } as const;
 
 /** Frames that the guest sends. */

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DockerEngine } from "../helpers/docker-engine.ts";
 import { DoorsInstallation, EchoServer } from "../helpers/doors.ts";
 import { Installation, eventually, processesNaming } from "../helpers/installation.ts";
+import { isPorter, nameOf } from "../helpers/gate-of.ts";
+import { processesBeside } from "../helpers/sandbox-search.ts";
 import { SmolvmStandIn } from "../helpers/smolvm-stand-in.ts";
 
 /** A machine that is the first of its environment boots once. */
@@ -12,6 +14,8 @@ const OTHER = 7002;
 
 interface BackendUnderTest {
   readonly backend: string;
+  /** Whether its guest program can lend doors: not over a serial port, nor to another machine. */
+  readonly lends: boolean;
   /** Variables of the installation, and what ends what stands behind them. */
   readonly surroundings: () => Promise<{ env: NodeJS.ProcessEnv; end: () => Promise<void> }>;
 }
@@ -21,17 +25,19 @@ const KILLED_AFTER_MS = [0, 5, 10, 20, 40, 80, 160];
 
 const NOTHING = { env: {}, end: () => Promise.resolve() };
 const BACKENDS: readonly BackendUnderTest[] = [
-  { backend: "container", surroundings: () => Promise.resolve(NOTHING) },
+  { backend: "container", lends: true, surroundings: () => Promise.resolve(NOTHING) },
   {
     backend: "docker",
+    lends: true,
     surroundings: async () => {
       const engine = await DockerEngine.start();
       return { env: engine.env, end: () => engine[Symbol.asyncDispose]() };
     },
   },
-  { backend: "vm", surroundings: () => Promise.resolve(NOTHING) },
+  { backend: "vm", lends: false, surroundings: () => Promise.resolve(NOTHING) },
   {
     backend: "smolmachines",
+    lends: false,
     surroundings: () => {
       const smolvm = new SmolvmStandIn();
       return Promise.resolve({ env: smolvm.env, end: () => smolvm.remove() });
@@ -39,13 +45,15 @@ const BACKENDS: readonly BackendUnderTest[] = [
   },
 ];
 
-describe.each(BACKENDS)("doors of a workspace, backend $backend", ({ backend, surroundings }) => {
+describe.each(BACKENDS)("doors of a workspace, backend $backend", ({ backend, lends, surroundings }) => {
   let around: Awaited<ReturnType<BackendUnderTest["surroundings"]>>;
   let at: DoorsInstallation;
   let echo: EchoServer;
   let id: string;
 
-  const gates = () => processesNaming(at.at.home).filter((line) => /gate-keeper|gate\/main\.js/.test(line));
+  const processes = () => processesNaming(at.at.home).filter((line) => /gate-keeper|gate\/main\.js/.test(line));
+  /** Without who takes connections at lent doors: that one comes a moment later, where it does. */
+  const gates = () => processes().filter((line) => !isPorter(Number.parseInt(line, 10)));
   const create = async () => (await at.sdk.createWorkspace({ backend, environment: "debian:12" })).workspace_id;
   /** Somebody in the sandbox who connects again and again, whoever else runs. */
   const keepKnocking = async () => {
@@ -111,6 +119,22 @@ describe.each(BACKENDS)("doors of a workspace, backend $backend", ({ backend, su
     expect(at.gate(id)).toEqual(before);
     await stopKnocking();
   });
+
+  if (lends)
+    it("let in while the guest program stands still: it is not in between", async () => {
+      await keepKnocking();
+      await isHeardFrom();
+      const [knocking] = processesNaming(`/dev/tcp/127.0.0.1/${ECHO}`).map((line) => Number.parseInt(line, 10));
+      const guests = processesBeside(knocking ?? 0).filter((pid) => nameOf(pid) === "cloche-guest");
+      expect(guests).not.toEqual([]);
+      for (const pid of guests) process.kill(pid, "SIGSTOP");
+      try {
+        await isHeardFrom();
+      } finally {
+        for (const pid of guests) process.kill(pid, "SIGCONT");
+      }
+      await stopKnocking();
+    });
 
   it("come back by themselves when the gate is killed while no daemon runs", async () => {
     await keepKnocking();
@@ -183,15 +207,15 @@ describe.each(BACKENDS)("doors of a workspace, backend $backend", ({ backend, su
 
   it("leave nothing when they are closed, or their workspace is deleted, by whichever daemon", async () => {
     expect(await at.setDoors(id, [])).toEqual([]);
-    expect(gates()).toEqual([]);
+    expect(processes()).toEqual([]);
     expect(await at.knock(id, ECHO)).toBeUndefined();
     await at.setDoors(id, [{ port: ECHO, to: echo.to }]);
     await at.sdk.deleteWorkspace(id);
-    expect(gates()).toEqual([]);
+    expect(processes()).toEqual([]);
     id = await create();
     await at.setDoors(id, [{ port: ECHO, to: echo.to }]);
     await at.killDaemon();
     await at.sdk.deleteWorkspace(id);
-    expect(gates()).toEqual([]);
+    expect(processes()).toEqual([]);
   });
 });

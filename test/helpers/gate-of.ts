@@ -9,9 +9,25 @@ export function gateOf(home: string, workspaceId: string): { keeper: number; gat
     const [pid, ticks] = record.trim().split(" ");
     const keeper = Number(pid);
     if (identifyProcess(keeper)?.startTicks !== ticks) return undefined;
-    const [gate] = childrenOf(keeper);
+    const gate = childrenOf(keeper).find((child) => !isPorter(child.pid));
     return gate && { keeper, gate: gate.pid };
   } catch {
     return undefined;
+  }
+}
+
+/** The pid of who takes connections at doors that a guest program has lent. */
+export const porterOf = (keeper: number): number | undefined =>
+  childrenOf(keeper).find((child) => isPorter(child.pid))?.pid;
+
+/** It is a fork of its keeper, and has the same arguments. */
+export const isPorter = (pid: number): boolean => nameOf(pid) === "cloche-porter";
+
+/** What a process calls itself. */
+export function nameOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return undefined; // ended meanwhile
   }
 }
