@@ -74,7 +74,7 @@ export async function startKeeper(
 
 /** The loader takes a space or a colon for the end of a name; where the package lies in such a folder, only root's gates are closed to others. */
 function preloaded(): Record<string, string> {
-  const library = ownFile("closed-process.so");
+  const library = ownFile("gate-process.so");
   return /[ :]/.test(library) ? {} : { LD_PRELOAD: library };
 }
 

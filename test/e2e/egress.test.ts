@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DoorsInstallation } from "../helpers/doors.ts";
@@ -9,6 +10,8 @@ const BELOW = "a.below.example.test";
 const UNLISTED = "unlisted.example.test";
 const SECRET = "sec-4f9d1c70b2e84ac6a5d39e6b";
 const CURL = "curl -sS --max-time 20";
+/** Node's own program, as far as a start reads it, takes forty more. */
+const MOST_IDLE_MIB = 40;
 
 /** As a static Go program has one: reads no file but /etc/resolv.conf. */
 const OWN_RESOLVER = `
@@ -21,6 +24,9 @@ const OWN_RESOLVER = `
     await resolver.resolve6(listed).catch(code),
     await resolver.resolve4(unlisted).catch(code),
   ))();`;
+
+const residentMib = (pid = 0): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 
 describe("a workspace with network policy egress", () => {
   let at: DoorsInstallation;
@@ -162,6 +168,18 @@ describe("a workspace with network policy egress", () => {
     expect((await ask("--noproxy '*'")).code).not.toBe(0);
     await at.sdk.stopService(id, "holder");
     await eventually(async () => expect((await ask("--noproxy '*'")).all).toBe("upstream saw GET /taken\n"));
+  });
+
+  it("has a gate that gives back what its start took, and serves on", async () => {
+    const other = await at.sdk.createWorkspace({
+      backend: "container",
+      network_policy: "egress",
+      allow_hosts: [LISTED],
+    });
+    await eventually(() => expect(residentMib(at.gate(other.workspace_id)?.gate)).toBeLessThan(MOST_IDLE_MIB));
+    const { stdout } = await at.sdk.execWorkspace(other.workspace_id, { command: `${CURL} https://${LISTED}/rested` });
+    expect(stdout).toBe("upstream saw GET /rested\n");
+    await at.sdk.deleteWorkspace(other.workspace_id);
   });
 
   it("carries much, and gives what is streamed as it comes", async () => {

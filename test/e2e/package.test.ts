@@ -23,10 +23,10 @@ describe("the package", () => {
     expect(paths.filter((path) => path.startsWith("build/")).sort()).toEqual([
       "build/guest/arm64/SHA256SUMS",
       "build/guest/arm64/cloche-guest",
-      "build/guest/arm64/closed-process.so",
+      "build/guest/arm64/gate-process.so",
       "build/guest/x64/SHA256SUMS",
       "build/guest/x64/cloche-guest",
-      "build/guest/x64/closed-process.so",
+      "build/guest/x64/gate-process.so",
       "build/guest/x64/private-memory.so",
     ]);
     const programs = packed.files.filter(({ path }) => path.endsWith("/cloche-guest"));

@@ -1,3 +1,5 @@
+import { giveBackCode } from "../own-code.ts";
+
 /** Of bodies, between two collections. Each byte of one is in a buffer of its own four times over on its way. */
 const BYTES_BETWEEN = 2 * 1024 * 1024;
 
@@ -37,5 +39,10 @@ async function giveBack(): Promise<void> {
   const session = new Session();
   session.connect();
   // It must not go while it answers.
-  session.post("HeapProfiler.collectGarbage", () => setImmediate(() => session.disconnect()));
+  session.post("HeapProfiler.collectGarbage", () =>
+    setImmediate(() => {
+      session.disconnect();
+      giveBackCode();
+    }),
+  );
 }
