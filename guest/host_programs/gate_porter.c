@@ -35,6 +35,7 @@
 #define CHANNEL 4 /* to the gate */
 #define MAX_LENT 32
 #define PORT_BITS 16
+#define MOST_WAITING (192 * 1024) /* in each direction; the kernel doubles it for its own use */
 #define PATIENCE_US 50000
 #define PAUSE_MS 100
 
@@ -100,15 +101,18 @@ static bool is_door(int fd) {
 
 /*
  * SECURITY: a connection begins with what its listening socket was set to. What could hold the gate up does not stay: a close that waits, and reports that wake whoever does
- * not read them (G-191)
+ * not read them. What waits in the kernel is the host's memory and not the sandbox's: it is bounded (G-191)
  */
 static void settle(int fd) {
   int on = 1;
   int off = 0;
+  int most = MOST_WAITING;
   struct linger none = {0};
   (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
   (void)setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &off, sizeof off);
   (void)setsockopt(fd, IPPROTO_IP, IP_RECVERR, &off, sizeof off);
+  (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &most, sizeof most);
+  (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &most, sizeof most);
   (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 

@@ -125,7 +125,7 @@ describe("G-191 a gate to which a guest program lends doors", () => {
     }
   });
 
-  it("G-191 closes a connection at once, however long its door was told to wait", async () => {
+  it("G-191 keeps little for a connection that does not read, and closes it at once, however long its door was told to wait", async () => {
     const talker = createServer((socket) => {
       socket.on("error", () => undefined);
       socket.write(Buffer.alloc(64 * 1024 * 1024));
@@ -139,6 +139,9 @@ describe("G-191 a gate to which a guest program lends doors", () => {
     await once(held, "connect");
     held.pause();
     await sleep(500); // until nothing fits any more
+    const waiting = waitingAt(ports.harmful);
+    expect(waiting).toBeGreaterThan(0);
+    expect(waiting).toBeLessThan(1024 * 1024);
     await serve(harmless());
     expect(await echoed(ports.harmless)).toBe("word");
     talker.close();
@@ -173,6 +176,16 @@ describe("G-191 a gate to which a guest program lends doors", () => {
     await eventually(() => expect(childrenOf(keeper)).toEqual([]));
   });
 });
+
+/** Bytes that a host's connections at a port have not got rid of. */
+function waitingAt(port: number): number {
+  const lines = readFileSync("/proc/net/tcp", "utf8")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/));
+  const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const own = lines.filter(([, address, , state]) => address === local && state !== "0A");
+  return own.reduce((sum, [, , , , queues = ""]) => sum + Number.parseInt(queues, 16), 0);
+}
 
 function ticksOf(pid: number): number {
   const [, fields = ""] = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ");
