@@ -3,11 +3,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define MAX_KEPT 128
+#define MAX_SENT 253 /* of the kernel */
 #define ABOVE 128 /* parking numbers, above every target */
 
 static void close_from(int first) {
@@ -44,4 +48,24 @@ bool descriptors_keep(const int *fds, size_t count, int first) {
   }
   close_from(first + (int)count);
   return true;
+}
+
+bool descriptors_send(int socket, const void *bytes, size_t count, const int *fds, size_t fd_count, int flags) {
+  union {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof(int) * MAX_SENT)];
+  } control = {0};
+  struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = count};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  if (fd_count > MAX_SENT) {
+    errno = EINVAL;
+    return false;
+  }
+  if (fd_count > 0) {
+    message.msg_control = control.room;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * fd_count);
+    control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int) * fd_count)};
+    memcpy(CMSG_DATA(&control.head), fds, sizeof(int) * fd_count);
+  }
+  return sendmsg(socket, &message, MSG_NOSIGNAL | flags) == (ssize_t)count;
 }

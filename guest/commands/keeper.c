@@ -185,19 +185,11 @@ bool keeper_start(void) {
 
 bool keeper_is_there(void) { return keeper >= 0; }
 
-static bool pass(uint32_t size, const int *fds) {
-  union control control = {0};
-  struct iovec content = {.iov_base = &size, .iov_len = sizeof size};
-  struct msghdr message = {.msg_iov = &content, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
-  control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int) * PASSED)};
-  memcpy(CMSG_DATA(&control.head), fds, sizeof(int) * PASSED);
-  return sendmsg(keeper, &message, MSG_NOSIGNAL) == (ssize_t)sizeof size;
-}
-
 pid_t keeper_fork(const uint8_t *request, size_t size, const int stdio[3], int status_fd) {
   int fds[PASSED] = {stdio[0], stdio[1], stdio[2], status_fd};
+  uint32_t told = (uint32_t)size;
   int32_t answer;
-  bool done = pass((uint32_t)size, fds) && transfer(give, keeper, (void *)(uintptr_t)request, size) &&
+  bool done = descriptors_send(keeper, &told, sizeof told, fds, PASSED, 0) && transfer(give, keeper, (void *)(uintptr_t)request, size) &&
               transfer(read, keeper, &answer, sizeof answer);
   if (done && answer > 0) return answer;
   errno = done ? -answer : EPIPE;

@@ -19,6 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "host_programs/gate_porter.h"
 #include "host_programs/gate_programs.h"
 
@@ -90,23 +91,7 @@ static int reach(unsigned number) {
 }
 
 /* A gate that does not read is not waited for. */
-static void answer(const char *text, int fd) {
-  union {
-    struct cmsghdr head;
-    char room[CMSG_SPACE(sizeof(int))];
-  } control = {0};
-  struct iovec part = {.iov_base = (char *)(uintptr_t)text, .iov_len = strlen(text)};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-  if (fd >= 0) {
-    message.msg_control = control.room;
-    message.msg_controllen = sizeof control.room;
-    control.head.cmsg_level = SOL_SOCKET;
-    control.head.cmsg_type = SCM_RIGHTS;
-    control.head.cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
-  }
-  (void)sendmsg(channel, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
+static void answer(const char *text, int fd) { (void)descriptors_send(channel, text, strlen(text), &fd, fd >= 0 ? 1 : 0, MSG_DONTWAIT); }
 
 static void borrow(uint32_t door) {
   int guest = reach(GUEST_PLACE);

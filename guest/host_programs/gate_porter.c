@@ -51,21 +51,6 @@ static int orders = -1; /* to the porter */
 static struct lent lent[MAX_LENT];
 static size_t lent_count;
 
-/* Sends bytes with a descriptor beside them. */
-static bool send_with(int to, const void *bytes, size_t count, int fd) {
-  union {
-    struct cmsghdr head;
-    char room[CMSG_SPACE(sizeof(int))];
-  } control = {0};
-  struct iovec part = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = count};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
-  control.head.cmsg_level = SOL_SOCKET;
-  control.head.cmsg_type = SCM_RIGHTS;
-  control.head.cmsg_len = CMSG_LEN(sizeof fd);
-  memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
-  return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)count;
-}
-
 /* The descriptor that comes with exactly that many bytes; -1 when there is none. The kernel drops all but one: there is room for no more. */
 static int receive_with(int from, void *bytes, size_t count) {
   union {
@@ -182,7 +167,7 @@ static bool let_in(const struct lent *at) {
   }
   settle(fd);
   int size = snprintf(text, sizeof text, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":{\"door\":%lu}}\n", (unsigned long)at->door);
-  (void)send_with(CHANNEL, text, (size_t)size, fd);
+  (void)descriptors_send(CHANNEL, text, (size_t)size, &fd, 1, MSG_DONTWAIT);
   close(fd);
   return true;
 }
@@ -249,7 +234,7 @@ static bool start_porter(int channel) {
 }
 
 bool gate_porter_lend(int guest, uint32_t door, int channel) {
-  bool sent = (porter > 0 || start_porter(channel)) && send_with(orders, &door, sizeof door, guest);
+  bool sent = (porter > 0 || start_porter(channel)) && descriptors_send(orders, &door, sizeof door, &guest, 1, MSG_DONTWAIT);
   int error = errno;
   close(guest);
   errno = error;

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/loop.h"
 #include "init/roots.h"
 
@@ -21,18 +22,8 @@ static struct watch source = {.fd = -1};
 static void (*on_renewed)(void);
 
 bool machine_roots_send(int socket, const int *folders, size_t count) {
-  union control control = {0};
   char byte = 'r';
-  struct iovec content = {.iov_base = &byte, .iov_len = 1};
-  struct msghdr message = {.msg_iov = &content, .msg_iovlen = 1};
-  if (count > 0) {
-    message.msg_control = control.space;
-    message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
-    control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int) * count)};
-    memcpy(CMSG_DATA(&control.head), folders, sizeof(int) * count);
-  }
-  if (sendmsg(socket, &message, MSG_NOSIGNAL) != 1) return false;
-  return read(socket, &byte, 1) == 1;
+  return descriptors_send(socket, &byte, 1, folders, count, 0) && read(socket, &byte, 1) == 1;
 }
 
 static void take(const int *folders, size_t count) {

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/launcher.h"
 #include "init/loopback.h"
 #include "walls/devices.h"
@@ -69,21 +70,6 @@ static int make_stage(int guest) {
   return stage;
 }
 
-static void send_to(int channel, const struct spare *spare) {
-  union {
-    char bytes[CMSG_SPACE(sizeof spare->parts)];
-    struct cmsghdr align;
-  } control = {0};
-  struct iovec data = {.iov_base = (void *)(uintptr_t)&spare->own_ids, .iov_len = sizeof spare->own_ids};
-  struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
-  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-  head->cmsg_level = SOL_SOCKET;
-  head->cmsg_type = SCM_RIGHTS;
-  head->cmsg_len = CMSG_LEN(sizeof spare->parts);
-  memcpy(CMSG_DATA(head), spare->parts, sizeof spare->parts);
-  if (sendmsg(channel, &message, MSG_NOSIGNAL) != (ssize_t)sizeof spare->own_ids) fail("cannot hand a spare over");
-}
-
 static void nothing_to_open(void *argument) { (void)argument; }
 
 int spare_main(int argc, char **argv) {
@@ -104,7 +90,8 @@ int spare_main(int argc, char **argv) {
   if (unshare(CLONE_NEWNET) < 0) fail("cannot make a network");
   loopback_up();
   spare.parts[SPARE_NETWORK] = open_namespace("/proc/self/ns/net");
-  send_to(CHANNEL_FD, &spare);
+  if (!descriptors_send(CHANNEL_FD, &spare.own_ids, sizeof spare.own_ids, spare.parts, sizeof spare.parts / sizeof *spare.parts, 0))
+    fail("cannot hand a spare over");
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bounds.h"
+#include "base/descriptors.h"
 #include "wire/frame.h"
 #include "wire/relay.h"
 #include "wire/wire.h"
@@ -157,21 +158,11 @@ static bool is_unix_socket(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
 }
 
-/* OK, with a descriptor beside it: a message of its own, before anything else is sent on that connection. */
+/* A message of its own, before anything else is sent on that connection. */
 static bool send_lent(int to, int fd) {
   uint8_t ok[WIRE_HEADER];
-  union {
-    struct cmsghdr head;
-    char room[CMSG_SPACE(sizeof(int))];
-  } control = {0};
-  struct iovec part = {.iov_base = ok, .iov_len = sizeof ok};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
   put_u32(put_u8(put_u32(ok, WIRE_PREFIX), GUEST_OK), 0);
-  control.head.cmsg_level = SOL_SOCKET;
-  control.head.cmsg_type = SCM_RIGHTS;
-  control.head.cmsg_len = CMSG_LEN(sizeof fd);
-  memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
-  return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof ok;
+  return descriptors_send(to, ok, sizeof ok, &fd, 1, MSG_DONTWAIT);
 }
 
 bool door_lend(struct connection *c, uint16_t port) {
