@@ -24,8 +24,15 @@ export function egressRow(event: EgressTold): string[] {
   ].map(escapeName);
 }
 
+/** A question for a name has no port, and a request to an address no host. */
+function placeOf(host: string, port: number): string {
+  if (port === 443) return `https://${host}`;
+  if (port === 80) return `http://${host}`;
+  return port === 0 ? host : `${host}:${port}`;
+}
+
 function whatOf({ host, port, path, injected, findings, model_usage: usage }: EgressTold): string {
-  const place = port === 443 ? `https://${host}` : port === 80 ? `http://${host}` : `${host}:${port}`;
+  const place = placeOf(host, port);
   const notes = [
     ...(injected ? ["token put in"] : []),
     ...findings.map(({ rule, name, place: where }) => `found ${rule}${name === null ? "" : ` ${name}`} in ${where}`),

@@ -86,6 +86,29 @@ describe("routes that are learned", () => {
     ]);
   });
 
+  it("take the question for a name as a wish for its host alone, and leave out what no policy can list", () => {
+    const asked = (host: string): SeenRequest => ({ method: "RESOLVE", host, port: 0, path: "", isDenied: true });
+    const address = { method: "GET", host: "", port: 0, path: "//10.0.0.1/", isDenied: true };
+    const { denied, routes, hosts } = learnRoutes(
+      [
+        asked("a.example"),
+        asked("b.example"),
+        seen("GET", "https://b.example/x", true),
+        asked("c.example"),
+        seen("GET", "https://c.example/"),
+        asked("no host"),
+        address,
+      ],
+      {},
+    );
+    expect(denied).toEqual([
+      { host: "a.example" },
+      { host: "b.example", matches: [{ methods: ["GET"], paths: [{ type: "exact", value: "/x" }] }] },
+    ]);
+    expect(routes.map(({ host }) => host)).toEqual(["c.example"]);
+    expect(hosts.map(({ host }) => host)).toEqual(["a.example", "b.example", "c.example"]);
+  });
+
   it("give a port neither the credential nor the tunnel of another one, by whichever the sandbox came first", () => {
     const auth = { scheme: "Bearer" as const, token_ref: "T" };
     const both = [

@@ -1,4 +1,5 @@
 import { DEFAULT_PORTS } from "../../model/default-ports.ts";
+import { canonicalHost } from "../../model/host-name.ts";
 import type { Egress, PathRule, Route, RouteMatch } from "../../model/egress.ts";
 import type { SeenHost } from "../../model/egress-seen.ts";
 import { canonicalJson } from "../supervise/content-hash.ts";
@@ -31,11 +32,18 @@ const MAX_PATHS = 64;
  */
 export function learnRoutes(seen: readonly SeenRequest[], present: Egress): LearnedRoutes {
   const table = new RouteTable(present.routes ?? []);
-  const byHost = groupBy(seen, ({ host }) => host);
+  // An address is told without a host, and a name that was asked for may be any word: a policy takes neither.
+  const byHost = groupBy(
+    seen.filter(({ host }) => canonicalHost(host) !== undefined),
+    ({ host }) => host,
+  );
   const cover = (isDenied: boolean): Route[] =>
     [...byHost].flatMap(([host, requests]) => {
-      const such = requests.filter((one) => one.isDenied === isDenied);
-      if (such.length === 0) return [];
+      const those = requests.filter((one) => one.isDenied === isDenied);
+      if (those.length === 0) return [];
+      // Whoever asks what a name resolves to asks for no port.
+      const such = those.filter(({ port }) => port > 0);
+      if (such.length === 0) return requests.some((one) => !one.isDenied) ? [] : [{ host }];
       const ports = [...new Set(such.map(({ port }) => port))];
       return [routeFor(host, such, commonOf(ports.map((port) => table.find(host, port)?.route)))];
     });
