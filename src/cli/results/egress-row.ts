@@ -7,7 +7,7 @@ export type EgressTold = EventOf<"egress.request" | "egress.denied">;
 
 export const EGRESS_HEADER = ["TIME", "STATUS", "METHOD", "RULE", "OUT", "IN", "TOOK", "WHAT"] as const;
 /** As wide as most are. */
-export const EGRESS_COLUMNS = [19, 13, 7, 24, 8, 8, 7, 0] as const;
+export const EGRESS_COLUMNS = [19, 15, 7, 24, 8, 8, 7, 0] as const;
 
 /** One request, for a table. */
 export function egressRow(event: EgressTold): string[] {
