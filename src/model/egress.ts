@@ -159,6 +159,6 @@ export const AllowedHost = z
     if (given === "*") return given;
     const host = canonicalHostPattern(given);
     if (host !== undefined) return host;
-    context.addIssue({ code: "custom", message: whyNoHost(given) });
+    context.addIssue({ code: "custom", message: `"${given}": ${whyNoHost(given)}` });
     return z.NEVER;
   });

@@ -19,7 +19,7 @@ export function checkEgress(egress: Egress, detector: Detector, method: string, 
       ...blank,
       allowed: false,
       code: "EGRESS_DENIED",
-      reason: whyUnread(url),
+      reason: whyNoRequest(url),
       injects: [],
       is_tunnel: false,
     };
@@ -55,7 +55,7 @@ export function checkEgress(egress: Egress, detector: Detector, method: string, 
 /** No client sends a fragment, and a WebSocket begins as a request. */
 const asSent = (url: string): string => url.replace(/#.*$/s, "").replace(/^ws(s?):/i, "http$1:");
 
-function whyUnread(url: string): string {
+function whyNoRequest(url: string): string {
   const [, scheme = "", user, port] =
     /^([a-z]+):\/\/([^/?#]*@)?(?:\[[^\]]*\]|[^/?#:]*)(?::([^/?#]*))?/i.exec(url) ?? [];
   if (!/^(?:https?|wss?)$/i.test(scheme)) return "The gate takes http:// and https://, and WebSockets over them";
