@@ -53,6 +53,10 @@ describe("routes that are learned", () => {
       { type: "prefix", value: "/v1/items" },
       { type: "exact", value: "/v1/me" },
     ]);
+    // An event has a long path up to a mark, which no path has.
+    expect(learnRoutes([{ ...seen("GET", "https://a.example/"), path: "/x/long…" }], {}).routes[0]?.matches).toEqual([
+      { methods: ["GET"], paths: [{ type: "prefix", value: "/x" }] },
+    ]);
     const roots = ["a", "b", "c", "d", "e"].map((name) => seen("GET", `https://a.example/${name}`));
     expect(learn(roots).routes[0]?.matches).toEqual([{ methods: ["GET"] }]);
   });

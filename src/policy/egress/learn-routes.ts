@@ -137,9 +137,12 @@ function covered(folder: Folder, path: string): CoveredPath[] {
     : [{ rule: { type: "exact", value: path }, methods: methodsOf(own) }, ...below];
 }
 
-/** A number, a digest, an identifier, or what was overwritten: the next request will have another one. */
+/** A number, a digest, an identifier, or what was overwritten or cut: the next request will have another one. */
 const isOneOfMany = (name: string): boolean =>
-  /^\d+$/.test(name) || /\*{3}/.test(name) || /^[0-9a-f-]{16,}$/i.test(name) || (name.length >= 20 && /\d/.test(name));
+  /^\d+$/.test(name) ||
+  /\*{3}|…$/.test(name) ||
+  /^[0-9a-f-]{16,}$/i.test(name) ||
+  (name.length >= 20 && /\d/.test(name));
 
 const methodsOf = (requests: readonly SeenRequest[]): string[] =>
   [...new Set(requests.map(({ method }) => method))].sort();
