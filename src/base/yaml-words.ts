@@ -1,3 +1,5 @@
+import { type Alias, type Document, visit } from "yaml";
+
 /** What a YAML parser says is wrong. */
 interface YamlFault {
   readonly code: string;
@@ -7,8 +9,23 @@ interface YamlFault {
 
 /** What is wrong with a YAML text, as a clause: what people get wrong most often in plain words, all else in the parser's. */
 export function yamlWords(text: string, { code, message, pos: [at] }: YamlFault): string {
+  if (code === "BAD_ALIAS") return 'a word that begins with a star needs quotes, as in "*.example.com"';
   if (code === "TAB_AS_INDENT") return "a tab indents this line; YAML is indented with spaces";
   return emptyAbove(text, at) ?? colonWithoutSpace(text, at) ?? message.charAt(0).toLowerCase() + message.slice(1);
+}
+
+/** `host: *.example.com` without quotes. To a parser it is an alias, and that there is nothing of that name it says only to whoever takes the value. */
+export function aliasFault(document: Document): YamlFault | undefined {
+  let loose: Alias | undefined;
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) !== undefined) return undefined;
+      loose = alias;
+      return visit.BREAK;
+    },
+  });
+  const [start = 0, end = 0] = loose?.range ?? [];
+  return loose && { code: "BAD_ALIAS", message: "Unresolved alias", pos: [start, end] };
 }
 
 /** `routes: []` with a list below it. */

@@ -47,6 +47,8 @@ it("tells the line of what is no YAML", () => {
   expect(configReader(file)).toThrow(invalid(expect.stringMatching(/^Cannot read ".*", line \d+: /)));
   writeFileSync(file, "backend: a\nbackend: b\n");
   expect(configReader(file)).toThrow(invalid(expect.stringContaining("line 2: map keys must be unique")));
+  writeFileSync(file, "ttl_seconds: 60\nbackend: *x\n");
+  expect(configReader(file)).toThrow(invalid(expect.stringContaining("line 2: a word that begins with a star")));
 });
 
 it("tells a value of the wrong kind, and a file that cannot be read", () => {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { LineCounter, parseDocument } from "yaml";
 import { errnoOf, messageOf } from "../base/errors.ts";
 import { readPlainFile } from "../base/read-plain-file.ts";
-import { yamlWords } from "../base/yaml-words.ts";
+import { aliasFault, yamlWords } from "../base/yaml-words.ts";
 import { failure } from "../model/error-codes.ts";
 import { Config } from "../model/config.ts";
 import { describeIssue } from "../model/describe-issue.ts";
@@ -38,7 +38,7 @@ function readConfig(file: string): Config {
   }
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const [problem] = document.errors;
+  const problem = document.errors[0] ?? aliasFault(document);
   if (problem) {
     const { line } = lines.linePos(problem.pos[0]);
     throw failure("CONFIG_INVALID", `Cannot read "${file}", line ${line}: ${yamlWords(text, problem)}`);

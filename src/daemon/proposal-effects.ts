@@ -14,6 +14,10 @@ export function proposalEffects(parts: RunParts, runs: () => Runs): Effects {
   const requireGate = ({ workspace_id: id, identity }: Subject): void => {
     const stored = deps.store.findWorkspace(id);
     if (stored?.state === "started") return;
+    if (!stored || !isVisible(stored))
+      throw failure("RUN_NOT_ACTIVE", `"${identity}" is gone: nothing of it waits or can be sent again`, {
+        hint: "Reject it with a reason, or leave it: it is over when its time is",
+      });
     throw failure("RUN_NOT_ACTIVE", `"${identity}" does not run: nothing of it waits or can be sent again`, {
       hint: "Take it up again and approve it then, or reject it with a reason",
     });

@@ -1,6 +1,6 @@
 import type { ExecResult } from "../model/exec.ts";
-import { hintWords } from "../model/hint.ts";
-import { NO_NETWORK } from "../model/no-network.ts";
+import { COMMAND_LINES, hintWords } from "../model/hint.ts";
+import { NO_NETWORK, notListed } from "../model/no-network.ts";
 import { cutMiddle, jsonLength, SIDE_BUDGET, TEXT_BUDGET } from "./bounded.ts";
 import { toolCall } from "./tool-style.ts";
 
@@ -28,7 +28,13 @@ export function boundExec(result: ExecResult, kept: boolean): ExecResult {
     stderr: stderr.text,
     stdout_truncated: stdout.cut,
     stderr_truncated: stderr.cut,
-    // The wire has it in the words of a command line.
-    ...(result.hint !== undefined && { hint: hintWords(NO_NETWORK, { call: toolCall, argument: () => undefined }) }),
+    ...(result.hint !== undefined && { hint: inToolWords(result.hint, result.workspace_id) }),
   };
+}
+
+/** The wire has it in the words of a command line. */
+function inToolWords(hint: string, workspaceId: string): string {
+  const other = notListed(workspaceId);
+  const meant = hint === hintWords(other, COMMAND_LINES) ? other : NO_NETWORK;
+  return hintWords(meant, { call: toolCall, argument: () => undefined });
 }

@@ -22,7 +22,10 @@ function describe(schema: z.ZodType, root: unknown, issue: Issue): string {
     case "invalid_type":
       return `${name} must be ${withArticle(issue.expected)}`;
     case "invalid_union": {
-      const only = issue.errors.filter(([first]) => first !== undefined && first.code !== "invalid_type");
+      // A wrong element may be of either; what is wrong at a key, or more than a type, tells which was meant.
+      const only = issue.errors.filter(
+        ([first]) => first !== undefined && (first.code !== "invalid_type" || typeof first.path[0] === "string"),
+      );
       const [inner] = only.length === 1 ? (only[0] ?? []) : [];
       if (inner) return describe(schema, root, { ...inner, path: [...issue.path, ...inner.path] });
       return `${name} must be ${[...new Set(issue.errors.map(alternative))].join(" or ")}`;

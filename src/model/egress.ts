@@ -38,7 +38,12 @@ function whyNoHost(given: string): string {
   return "it is no name of a host";
 }
 
-export const PathRule = z.strictObject({ type: z.enum(["exact", "prefix", "regex"]), value: text });
+export const PathRule = z
+  .strictObject({ type: z.enum(["exact", "prefix", "regex"]), value: text })
+  .refine(({ type, value }) => type === "regex" || /^\/|^\*$/.test(value), {
+    path: ["value"],
+    message: "a path begins with a slash",
+  });
 export type PathRule = z.infer<typeof PathRule>;
 export const HeaderRule = z.strictObject({
   name: headerName,
@@ -92,12 +97,23 @@ export const RouteDlp = z.strictObject({
 
 const CONNECT = /^(?:(?:\d{1,3}\.){3}\d{1,3}|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/;
 
+/** Numbers may be too large, and a zero in front makes another address of one. */
+function canBeDialled(connect: string): boolean {
+  const url = `http://${connect}`;
+  if (!URL.canParse(url) || /:0+$/.test(connect)) return false;
+  return connect.startsWith("[") || connect.startsWith(`${new URL(url).hostname}:`);
+}
+
 export const Route = z
   .strictObject({
     host: RouteHost,
     ports: z.array(port).min(1).max(MAX_ENTRIES).optional(),
     /** Dialled instead of what the name resolves to; the only way to a private address. */
-    connect: z.string().regex(CONNECT, "it is ADDRESS:PORT, as in 127.0.0.1:8443 or [::1]:8443").optional(),
+    connect: z
+      .string()
+      .regex(CONNECT, "it is ADDRESS:PORT, as in 127.0.0.1:8443 or [::1]:8443")
+      .refine(canBeDialled, "there is no such address or port")
+      .optional(),
     /** A PEM file of the host, trusted for the upstream. */
     ca: text.optional(),
     tls: z.enum(["intercept", "passthrough"]).optional(),
@@ -143,6 +159,6 @@ export const AllowedHost = z
     if (given === "*") return given;
     const host = canonicalHostPattern(given);
     if (host !== undefined) return host;
-    context.addIssue({ code: "custom", message: whyNoHost(given) });
+    context.addIssue({ code: "custom", message: `"${given}": ${whyNoHost(given)}` });
     return z.NEVER;
   });

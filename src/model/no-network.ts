@@ -8,3 +8,9 @@ export const NO_NETWORK: Hint = [
   way`with ${call("pushWorkspaceSync")}`,
   way`in an environment that has it, such as dockerfile:FOLDER`,
 ];
+
+/** For a command that wanted a host which its workspace does not list. */
+export const notListed = (workspaceId: string): Hint => [
+  way`this workspace reaches only the hosts that are listed for it; do without others`,
+  way`see what was refused with ${call("learnEgress", { workspace_id: workspaceId })}`,
+];

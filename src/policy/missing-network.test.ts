@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Ended, missedNetwork } from "./missing-network.ts";
+import { type Ended, missedHost, missedNetwork } from "./missing-network.ts";
 
 const ended = (command: string | string[], fields: Partial<Ended>): Ended => ({
   command,
@@ -143,4 +143,30 @@ describe("missedNetwork()", () => {
     ["an ordinary failure", ended("npm install", { stderr: "npm error code ERESOLVE\n" })],
     ["words long ago", ended("make", { stderr: `Could not resolve host: a\n${"compiling\n".repeat(2000)}` })],
   ])("is not said of %s", (_, one) => expect(missedNetwork(one)).toBe(false));
+});
+
+describe("a host that is not listed", () => {
+  it.each([
+    ["curl https://a.example", "curl: (56) CONNECT tunnel failed, response 403"],
+    [
+      "git clone https://a.example/x",
+      "fatal: unable to access 'https://a.example/x/': CONNECT tunnel failed, response 403",
+    ],
+    ["python3 get.py", "urllib.error.URLError: <urlopen error Tunnel connection failed: 403 Forbidden>"],
+    ["wget https://a.example", "Proxy tunneling failed: ForbiddenUnable to establish SSL connection."],
+    ["npm view x", "npm error 403 403 Forbidden - GET https://a.example/x - [object Object]"],
+    ["node get.js", "Error: getaddrinfo ENOTFOUND a.example"],
+  ])("is what %s wanted", (command, stderr) => {
+    expect(missedHost(ended(command, { stderr }))).toBe(true);
+  });
+
+  it.each([
+    ["a server's own refusal", ended("curl -f https://a.example", { stderr: "The requested URL returned error: 403" })],
+    ["a registry's own", ended("npm view x", { stderr: "npm error 403 403 Forbidden - GET https://a.example/x" })],
+    ["a slow answer", ended("curl https://a.example", { timed_out: true, exit_code: 124 })],
+    [
+      "a search for the words",
+      ended("grep -r tunnel", { exit_code: 0, stdout: "CONNECT tunnel failed, response 403" }),
+    ],
+  ])("is not said of %s", (_, one) => expect(missedHost(one)).toBe(false));
 });

@@ -17,6 +17,14 @@ const WORDS: readonly RegExp[] = [
   /Failed to connect to (?!localhost|127\.|::1|\[::1\])\S+ port \d+/, // curl, with an address instead of a name
 ];
 
+/** What they say when the gate refuses a host before there is a tunnel: its reason is in an answer that none of them shows. */
+const REFUSED: readonly RegExp[] = [
+  /CONNECT tunnel failed, response 403|Received HTTP code 403 from proxy/, // curl, git, cargo
+  /Tunnel connection failed: 403/, // Python, pip
+  /Proxy tunneling failed: Forbidden/, // wget
+  /npm error 403 403 Forbidden - .* - (?:\[object Object\]|EGRESS_DENIED)/, // a registry's own refusal has other words, or none
+];
+
 /** Commands that hardly do anything without a network: a program, and which of its verbs. Without verbs, all of it. */
 const FETCHERS: Readonly<Record<string, string>> = {
   "npm|pnpm|bun": "i|install|ci|add|update|upgrade|outdated|view|create|init|exec|dlx|publish|audit",
@@ -50,13 +58,22 @@ export type Ended = Pick<ExecResult, "command" | "exit_code" | "timed_out" | "st
 
 /** Whether a command in a sandbox without a network ended as it did because it wanted one. */
 export function missedNetwork(ended: Ended): boolean {
-  const command = typeof ended.command === "string" ? ended.command : ended.command.join(" ");
-  const fetches = FETCHES.test(command);
-  // `npm install | tail` succeeds, because `tail` does. `grep ENOTFOUND` does too, and is about something else.
-  if (ended.exit_code === 0 && !fetches) return false;
-  if (ended.timed_out && fetches && !LOOPBACK.test(command)) return true;
+  const command = lineOf(ended);
+  if (ended.timed_out && FETCHES.test(command) && !LOOPBACK.test(command)) return true;
+  return mayBeAboutIt(ended) && says(ended, WORDS);
+}
+
+/** Whether a command in a sandbox with a gate wanted a host that is not listed: one that is listed has a name that resolves. */
+export const missedHost = (ended: Ended): boolean => mayBeAboutIt(ended) && says(ended, [...WORDS, ...REFUSED]);
+
+/** `npm install | tail` succeeds, because `tail` does. `grep ENOTFOUND` does too, and is about something else. */
+const mayBeAboutIt = (ended: Ended): boolean => ended.exit_code !== 0 || FETCHES.test(lineOf(ended));
+
+const lineOf = ({ command }: Ended): string => (typeof command === "string" ? command : command.join(" "));
+
+function says(ended: Ended, list: readonly RegExp[]): boolean {
   return [ended.stderr, ended.stdout].some((output) => {
     const tail = output.slice(-TAIL_CHARS);
-    return WORDS.some((words) => words.test(tail));
+    return list.some((words) => words.test(tail));
   });
 }

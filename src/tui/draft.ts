@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument, stringify } from "yaml";
 import { escapeJson, escapeName } from "../base/visible-text.ts";
-import { yamlWords } from "../base/yaml-words.ts";
+import { aliasFault, yamlWords } from "../base/yaml-words.ts";
 import type { ProposalDetail } from "../model/proposal.ts";
 import { showLines } from "./shown.ts";
 
@@ -24,7 +24,7 @@ export function draftText({ proposal_id: id, kind, adds }: ProposalDetail, propo
 export function readDraft(text: string): { readonly proposed: unknown } | { readonly problem: string } {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const [error] = [...document.errors, ...document.warnings];
+  const error = document.errors[0] ?? document.warnings[0] ?? aliasFault(document);
   if (error) return { problem: `line ${lines.linePos(error.pos[0]).line}: ${yamlWords(text, error)}` };
   try {
     const proposed: unknown = document.toJS({ maxAliasCount: 0 });

@@ -12,14 +12,14 @@ import { RouteTable } from "../policy/egress/route-table.ts";
 /** What a gate with that policy would say to a request without a body and without headers. It asks what the gate asks, in the same order. */
 export function checkEgress(egress: Egress, detector: Detector, method: string, url: string): EgressCheck {
   const routes = egress.routes ?? [];
-  const read = readAbsolute(url);
+  const read = readAbsolute(asSent(url));
   const blank = { method, host: null, port: null, path: null, rule: null, route_index: null };
   if (!read)
     return {
       ...blank,
       allowed: false,
       code: "EGRESS_DENIED",
-      reason: "The gate takes http:// and https:// to names of hosts; localhost and addresses are no hosts",
+      reason: whyNoRequest(url),
       injects: [],
       is_tunnel: false,
     };
@@ -50,6 +50,19 @@ export function checkEgress(egress: Egress, detector: Detector, method: string, 
   return leak === undefined
     ? { ...asked, allowed: true, code: null, reason: null }
     : { ...asked, allowed: false, code: "DLP_BLOCKED", reason: leak, injects: [] };
+}
+
+/** No client sends a fragment, and a WebSocket begins as a request. */
+const asSent = (url: string): string => url.replace(/#.*$/s, "").replace(/^ws(s?):/i, "http$1:");
+
+function whyNoRequest(url: string): string {
+  const [, scheme = "", user, port] =
+    /^([a-z]+):\/\/([^/?#]*@)?(?:\[[^\]]*\]|[^/?#:]*)(?::([^/?#]*))?/i.exec(url) ?? [];
+  if (!/^(?:https?|wss?)$/i.test(scheme)) return "The gate takes http:// and https://, and WebSockets over them";
+  if (user !== undefined) return "A URL is checked without a user and a password: a client sends these as a header";
+  if (port !== undefined && !(/^\d+$/.test(port) && Number(port) > 0 && Number(port) < 65_536))
+    return "A port is a number from 1 to 65535";
+  return "The gate takes requests to names of hosts; localhost and addresses are no hosts";
 }
 
 type Route = NonNullable<Egress["routes"]>[number];

@@ -20,6 +20,15 @@ it("another policy for a run leaves the routes to its agent's own model, and not
   expect(withProviderRoutes(plain, null)).toBe(plain);
 });
 
+it("says which file of certificates cannot be used, and why, in words", () => {
+  const keep = (ca: string) => () => keepPolicy({ routes: [{ host: "a.example", ca }] }, new Map());
+  expect(keep("/no/such.pem")).toThrow(
+    'Cannot use the egress policy: "routes.0.ca" is "/no/such.pem": it is not there',
+  );
+  expect(keep("/dev/null")).toThrow('"/dev/null": it is no ordinary file');
+  expect(keep(import.meta.filename)).toThrow("it has no certificate in PEM");
+});
+
 it("G-56 a stand-in stays what it was, also without a route for its token", () => {
   const kept = keepPolicy({ routes: [{ host: "new.example" }] }, new Map(), before);
   expect(kept.standIns).toEqual(before.standIns);

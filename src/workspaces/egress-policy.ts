@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import { messageOf } from "../base/errors.ts";
 import { readPlainFile } from "../base/read-plain-file.ts";
+import { whyUnread } from "../base/why-unread.ts";
 import type { StoredEgress } from "../contracts/store.ts";
 import type { Egress } from "../model/egress.ts";
 import { failure } from "../model/error-codes.ts";
@@ -56,7 +56,7 @@ function readAuthorities({ routes = [] }: Egress): Record<string, string> {
             readCertificates(ca, (why) =>
               failure(
                 "EGRESS_POLICY_INVALID",
-                `Cannot use "${ca}", which is routes.${index}.ca of the egress policy: ${why}`,
+                `Cannot use the egress policy: "routes.${index}.ca" is "${ca}": ${why}`,
                 {
                   hint: "Name a PEM file that you can read",
                   details: { path: ["routes", index, "ca"] },
@@ -75,7 +75,7 @@ export function readCertificates(file: string, failed: (why: string) => Error): 
   try {
     text = readPlainFile(file, MAX_AUTHORITY_BYTES).toString("utf8");
   } catch (error) {
-    throw failed(messageOf(error));
+    throw failed(whyUnread(error));
   }
   try {
     new X509Certificate(text);

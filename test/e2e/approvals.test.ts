@@ -162,7 +162,15 @@ describe("what gates hold", () => {
     await ended;
     const left = await waiting(identity);
     const refused = await at.cli(["approvals", "approve", left.proposal_id, "--reason", "x", "--json"]);
-    expect([refused.code, refused.json()]).toMatchObject([1, { error: { code: "RUN_NOT_ACTIVE" } }]);
+    expect([refused.code, refused.json()]).toMatchObject([
+      1,
+      { error: { code: "RUN_NOT_ACTIVE", hint: expect.stringContaining("Take it up again") as string } },
+    ]);
+    await at.sdk.deleteWorkspace(left.workspace_id);
+    await expect(at.sdk.approveProposal(left.proposal_id, { reason: "x" })).rejects.toMatchObject({
+      code: "RUN_NOT_ACTIVE",
+      message: `"${identity}" is gone: nothing of it waits or can be sent again`,
+    });
     expect(await at.cli(["approvals", "reject", left.proposal_id, "--reason", "over"])).toMatchObject({ code: 0 });
   });
 });

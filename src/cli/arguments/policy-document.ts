@@ -1,5 +1,6 @@
 import { LineCounter, isMap, isNode, parseDocument } from "yaml";
-import { yamlWords } from "../../base/yaml-words.ts";
+import { messageOf } from "../../base/errors.ts";
+import { aliasFault, yamlWords } from "../../base/yaml-words.ts";
 
 /** A policy as it stands in a file, and where in it each part is. */
 export interface PolicyDocument {
@@ -13,11 +14,16 @@ export function readPolicyDocument(text: string): PolicyDocument | { readonly li
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number) => lines.linePos(offset).line;
-  const [problem] = document.errors;
+  const problem = document.errors[0] ?? aliasFault(document);
   if (problem) return { line: lineAt(problem.pos[0]), problem: yamlWords(text, problem) };
   const { contents } = document;
   const isWrapped = isMap(contents) && contents.items.length === 1 && contents.has("egress");
-  const whole: unknown = document.toJS() ?? {};
+  let whole: unknown;
+  try {
+    whole = document.toJS() ?? {};
+  } catch (error) {
+    return { line: 1, problem: messageOf(error) }; // aliases of aliases, which would become very much of it
+  }
   return {
     value: isWrapped ? ((whole as { egress: unknown }).egress ?? {}) : whole,
     lineOf: (path) => {

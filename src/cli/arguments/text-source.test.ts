@@ -33,6 +33,10 @@ it("refuses what is missing, a folder, or no text", async () => {
     code: "USAGE",
     message: expect.stringContaining("it is a folder") as string,
   });
+  await expect(read("/dev/zero")).rejects.toMatchObject({
+    code: "USAGE",
+    message: 'Cannot read --text-file "/dev/zero": it has more than 64 MiB',
+  });
   await expect(read("binary")).rejects.toMatchObject({
     code: "USAGE",
     message: expect.stringContaining("not UTF-8") as string,

@@ -1,8 +1,11 @@
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { errnoOf, messageOf } from "../../base/errors.ts";
 import type { CliIo } from "../io.ts";
 import { usageError } from "./usage-error.ts";
+
+/** More than a request carries. A device may have no end. */
+const MAX_MIB = 64;
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
@@ -39,8 +42,12 @@ export async function readTextSource(
 }
 
 async function readBytes(io: CliIo, source: string): Promise<Uint8Array> {
-  if (source !== "-") return await readFile(resolve(io.cwd, source));
   const chunks: Buffer[] = [];
-  for await (const chunk of io.stdin) chunks.push(chunk as Buffer);
+  let length = 0;
+  for await (const chunk of source === "-" ? io.stdin : createReadStream(resolve(io.cwd, source))) {
+    chunks.push(chunk as Buffer);
+    length += (chunk as Buffer).length;
+    if (length > MAX_MIB * 1024 * 1024) throw new Error(`it has more than ${MAX_MIB} MiB`);
+  }
   return Buffer.concat(chunks);
 }

@@ -7,7 +7,7 @@ import { withPolicyFile } from "../arguments/policy-file.ts";
 import { usageError } from "../arguments/usage-error.ts";
 import { escapeName } from "../output/escape.ts";
 
-const IS_FILE = /\/|\.(?:ya?ml|json)$/;
+const IS_FILE = /^-$|\/|\.(?:ya?ml|json)$/;
 
 export const command = defineCommand({
   words: ["egress", "check"],
@@ -18,7 +18,7 @@ export const command = defineCommand({
     {
       name: "ID|IDENTITY|BOTTLE|FILE",
       description:
-        "A workspace, by its id, its name or the first characters of its id; a run; a bottle; or a policy file (.yaml, .yml, .json)",
+        "A workspace, by its id, its name or the first characters of its id; a run; a bottle; or a policy file (.yaml, .yml, .json; - is standard input)",
       completes: "workspace",
     },
     { name: "METHOD", description: "Such as POST (default: GET)", optional: true },
@@ -31,6 +31,7 @@ export const command = defineCommand({
     "cloche egress check reviewer-k3x9a https://docs.example.com/",
     "cloche egress check dev https://api.example.com/v1/items",
     "cloche egress check ./egress.yaml DELETE https://api.example.com/v1/items/7 --json",
+    "cloche egress learn ws-4 | cloche egress check - https://api.example.com/",
   ],
   async run(context) {
     const about = context.argument("ID|IDENTITY|BOTTLE|FILE");

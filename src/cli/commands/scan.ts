@@ -35,7 +35,7 @@ function table({ findings, truncated, kind }: ScanReport, layout: Parameters<typ
     [
       one.rule,
       ...(kind === "range" ? [one.commit?.slice(0, 12) ?? "-"] : []),
-      one.fingerprint.slice(0, 12),
+      one.fingerprint, // whole: `allow_findings` takes no other
       where(one),
     ].map(escapeName),
   );

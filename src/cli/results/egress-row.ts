@@ -7,7 +7,7 @@ export type EgressTold = EventOf<"egress.request" | "egress.denied">;
 
 export const EGRESS_HEADER = ["TIME", "STATUS", "METHOD", "RULE", "OUT", "IN", "TOOK", "WHAT"] as const;
 /** As wide as most are. */
-export const EGRESS_COLUMNS = [19, 13, 7, 24, 8, 8, 7, 0] as const;
+export const EGRESS_COLUMNS = [19, 15, 7, 24, 8, 8, 7, 0] as const;
 
 /** One request, for a table. */
 export function egressRow(event: EgressTold): string[] {
@@ -24,8 +24,15 @@ export function egressRow(event: EgressTold): string[] {
   ].map(escapeName);
 }
 
+/** A question for a name has no port, and a request to an address no host. */
+function placeOf(host: string, port: number): string {
+  if (port === 443) return `https://${host}`;
+  if (port === 80) return `http://${host}`;
+  return port === 0 ? host : `${host}:${port}`;
+}
+
 function whatOf({ host, port, path, injected, findings, model_usage: usage }: EgressTold): string {
-  const place = port === 443 ? `https://${host}` : port === 80 ? `http://${host}` : `${host}:${port}`;
+  const place = placeOf(host, port);
   const notes = [
     ...(injected ? ["token put in"] : []),
     ...findings.map(({ rule, name, place: where }) => `found ${rule}${name === null ? "" : ` ${name}`} in ${where}`),

@@ -30,6 +30,7 @@ it("is a policy with and without its marks, also when something of a listed host
     request_count: 4,
     denied_count: 2,
   });
+  expect(text).toMatch(/^# Seen: 4 requests to 3 hosts, 2 denied\n/);
   const readBack = (yaml: string) => parseEgress((parse(yaml) as { egress: unknown }).egress);
   expect(readBack(text)).toMatchObject({
     egress: {

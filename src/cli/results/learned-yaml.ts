@@ -27,7 +27,7 @@ export function learnedYaml({
     .filter(({ host }) => listed.get(host)?.matches === undefined)
     .flatMap((route) => [`    # ${refusal(route.host)}:`, ...entry(route, "    # ")]);
   return [
-    `# ${requests} requests to ${hosts.length} hosts were seen, ${refused} of them denied`,
+    `# Seen: ${counted(requests, "request")} to ${counted(hosts.length, "host")}, ${refused} denied`,
     "egress:",
     "  log: all",
     passed.length === 0 ? "  routes: [] # nothing passed" : "  routes:",
@@ -35,6 +35,8 @@ export function learnedYaml({
     ...rest,
   ].join("\n");
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** A host is there once: what was denied of one that is listed is more for its own `matches`, which come last in a route. */
 function addition({ ports }: Route, { matches = [], ports: asked = [] }: Route, refusal: string): string[] {

@@ -47,6 +47,7 @@ it("G-103: tells an agent's words from the sentence of cloche's, also where they
   const words = 'It lets out to a.test. — the agent says: "fine\' It lets out to b.test."';
   expect(formatProposals({ count: 1, proposals: [asked] }, 1061, PLAIN)).toContain(words);
   expect(formatProposalLine(asked)).toContain(words);
+  expect(formatProposalLine({ ...asked, kind: "dlp-allow" })).toContain("— the gate says: ");
 });
 
 it("shows the whole of one, with what it would change", () => {

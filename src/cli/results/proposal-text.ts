@@ -1,4 +1,5 @@
 import type { ApprovalRuleList, Proposal, ProposalDetail, ProposalList } from "../../model/proposal.ts";
+import { PROPOSAL_KINDS } from "../../model/proposal-kinds.ts";
 import { scopeMeanings, scopeWords } from "../../model/scope-words.ts";
 import { formatAge, formatTime, formatUntil } from "../output/duration.ts";
 import { escapeName, escapeText } from "../output/escape.ts";
@@ -22,8 +23,8 @@ export function formatProposals({ proposals }: ProposalList, now: number, layout
 }
 
 /** SECURITY: what an agent says is told apart from what cloche says, also where both are cut (G-103) */
-const whatOf = ({ adds, justification }: Proposal): string =>
-  escapeName(`${cut(adds)} — the agent says: "${cut(justification.replaceAll('"', "'"))}"`);
+const whatOf = ({ adds, justification, kind }: Proposal): string =>
+  escapeName(`${cut(adds)} — the ${PROPOSAL_KINDS[kind].raised_by} says: "${cut(justification.replaceAll('"', "'"))}"`);
 
 export function formatProposal(proposal: ProposalDetail, now: number, layout: Layout): string {
   const { status, decided_at, decided_by, expires_at } = proposal;

@@ -35,6 +35,7 @@ describe("parseFrontMatter()", () => {
     ["---\nok: 1\nenv: {A: [\n---\n", 3, ""],
     ["---\na: 1\na: 2\n---\n", 3, "unique"],
     ["---\na: !!js/function 'x'\n---\n", 2, "tag"],
+    ["---\na: 1\nhost: *.example.com\n---\n", 3, "star needs quotes"],
     [
       "---\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c]\n---\n",
       2,

@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { messageOf } from "../../base/errors.ts";
-import { yamlWords } from "../../base/yaml-words.ts";
+import { aliasFault, yamlWords } from "../../base/yaml-words.ts";
 import { MAX_YAML_CHARS, nestingProblem, yamlProblem } from "./plain-yaml.ts";
 
 /** A Markdown file with YAML between two lines of `---` at its beginning. */
@@ -40,6 +40,8 @@ export function parseFrontMatter(file: string): FrontMatter | FrontMatterProblem
     if (problem) return { line: lineAt(problem.pos[0]), problem: yamlWords(yaml, problem) };
     const unusual = yamlProblem(document);
     if (unusual) return { line: lineAt(unusual.offset), problem: unusual.problem };
+    const loose = aliasFault(document);
+    if (loose) return { line: lineAt(loose.pos[0]), problem: yamlWords(yaml, loose) };
     return {
       value: (document.toJS() as unknown) ?? {},
       body: rest.slice(end + 1).join("\n"),

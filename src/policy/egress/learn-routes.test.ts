@@ -53,6 +53,10 @@ describe("routes that are learned", () => {
       { type: "prefix", value: "/v1/items" },
       { type: "exact", value: "/v1/me" },
     ]);
+    // An event has a long path up to a mark, which no path has.
+    expect(learnRoutes([{ ...seen("GET", "https://a.example/"), path: "/x/long…" }], {}).routes[0]?.matches).toEqual([
+      { methods: ["GET"], paths: [{ type: "prefix", value: "/x" }] },
+    ]);
     const roots = ["a", "b", "c", "d", "e"].map((name) => seen("GET", `https://a.example/${name}`));
     expect(learn(roots).routes[0]?.matches).toEqual([{ methods: ["GET"] }]);
   });
@@ -84,6 +88,29 @@ describe("routes that are learned", () => {
     expect(learn([{ ...seen("CONNECT", "https://c.example/", true), path: "" }]).denied).toEqual([
       { host: "c.example" },
     ]);
+  });
+
+  it("take the question for a name as a wish for its host alone, and leave out what no policy can list", () => {
+    const asked = (host: string): SeenRequest => ({ method: "RESOLVE", host, port: 0, path: "", isDenied: true });
+    const address = { method: "GET", host: "", port: 0, path: "//10.0.0.1/", isDenied: true };
+    const { denied, routes, hosts } = learnRoutes(
+      [
+        asked("a.example"),
+        asked("b.example"),
+        seen("GET", "https://b.example/x", true),
+        asked("c.example"),
+        seen("GET", "https://c.example/"),
+        asked("no host"),
+        address,
+      ],
+      {},
+    );
+    expect(denied).toEqual([
+      { host: "a.example" },
+      { host: "b.example", matches: [{ methods: ["GET"], paths: [{ type: "exact", value: "/x" }] }] },
+    ]);
+    expect(routes.map(({ host }) => host)).toEqual(["c.example"]);
+    expect(hosts.map(({ host }) => host)).toEqual(["a.example", "b.example", "c.example"]);
   });
 
   it("give a port neither the credential nor the tunnel of another one, by whichever the sandbox came first", () => {

@@ -1,4 +1,5 @@
 import { DEFAULT_PORTS } from "../../model/default-ports.ts";
+import { canonicalHost } from "../../model/host-name.ts";
 import type { Egress, PathRule, Route, RouteMatch } from "../../model/egress.ts";
 import type { SeenHost } from "../../model/egress-seen.ts";
 import { canonicalJson } from "../supervise/content-hash.ts";
@@ -31,11 +32,18 @@ const MAX_PATHS = 64;
  */
 export function learnRoutes(seen: readonly SeenRequest[], present: Egress): LearnedRoutes {
   const table = new RouteTable(present.routes ?? []);
-  const byHost = groupBy(seen, ({ host }) => host);
+  // An address is told without a host, and a name that was asked for may be any word: a policy takes neither.
+  const byHost = groupBy(
+    seen.filter(({ host }) => canonicalHost(host) !== undefined),
+    ({ host }) => host,
+  );
   const cover = (isDenied: boolean): Route[] =>
     [...byHost].flatMap(([host, requests]) => {
-      const such = requests.filter((one) => one.isDenied === isDenied);
-      if (such.length === 0) return [];
+      const those = requests.filter((one) => one.isDenied === isDenied);
+      if (those.length === 0) return [];
+      // Whoever asks what a name resolves to asks for no port.
+      const such = those.filter(({ port }) => port > 0);
+      if (such.length === 0) return requests.some((one) => !one.isDenied) ? [] : [{ host }];
       const ports = [...new Set(such.map(({ port }) => port))];
       return [routeFor(host, such, commonOf(ports.map((port) => table.find(host, port)?.route)))];
     });
@@ -129,9 +137,12 @@ function covered(folder: Folder, path: string): CoveredPath[] {
     : [{ rule: { type: "exact", value: path }, methods: methodsOf(own) }, ...below];
 }
 
-/** A number, a digest, an identifier, or what was overwritten: the next request will have another one. */
+/** A number, a digest, an identifier, or what was overwritten or cut: the next request will have another one. */
 const isOneOfMany = (name: string): boolean =>
-  /^\d+$/.test(name) || /\*{3}/.test(name) || /^[0-9a-f-]{16,}$/i.test(name) || (name.length >= 20 && /\d/.test(name));
+  /^\d+$/.test(name) ||
+  /\*{3}|…$/.test(name) ||
+  /^[0-9a-f-]{16,}$/i.test(name) ||
+  (name.length >= 20 && /\d/.test(name));
 
 const methodsOf = (requests: readonly SeenRequest[]): string[] =>
   [...new Set(requests.map(({ method }) => method))].sort();

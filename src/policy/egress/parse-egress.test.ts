@@ -67,6 +67,16 @@ describe("a policy for what may leave a sandbox", () => {
       /unknown key "path" in "routes.0.matches.0"; allowed are paths, methods, headers/,
     ],
     [{ host: "a.example", connect: "db.internal:1" }, /ADDRESS:PORT/],
+    [{ host: "a.example", connect: "127.0.0.1:70000" }, /"routes.0.connect" is not valid: there is no such address/],
+    [{ host: "a.example", connect: "127.0.0.256:80" }, /no such address/],
+    [{ host: "a.example", connect: "010.0.0.1:80" }, /no such address/],
+    [{ host: "a.example", connect: "127.0.0.1:0" }, /no such address/],
+    [{ host: "a.example", connect: "[::1::]:80" }, /no such address/],
+    [{ host: "a.example", matches: [{ paths: [{ type: "prefix", value: "v1" }] }] }, /paths.0.value" .* with a slash/],
+    [
+      { host: "a.example", auth: { scheme: "Bearer", token_command: "get-token" } },
+      /^"routes.0.auth.token_command" must be an array$/,
+    ],
     [{ host: "a.example", tls: "passthrough", auth: { scheme: "Bearer", token_ref: "A" } }, /tunnel/],
   ])("says what is wrong with %j", (route, told) => {
     expect(ofRoute(route)).toMatch(told);

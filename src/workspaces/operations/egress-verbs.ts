@@ -4,6 +4,7 @@ import { failure } from "../../model/error-codes.ts";
 import { createDetector } from "../../policy/dlp/create-detector.ts";
 import { checkEgress } from "../check-egress.ts";
 import type { Dependencies } from "../dependencies.ts";
+import { isEgressDoor } from "../egress-door.ts";
 import { readPolicy } from "../egress-policy.ts";
 import { policyOf } from "../egress.ts";
 import { learnEgress } from "../learn-egress.ts";
@@ -37,6 +38,8 @@ export function egressCheck(workspaces: Workspaces, ofBottle: BottlePolicy): Ver
       return checkEgress(policy, createDetector({ known: [] }), method, url);
     }
     const { stored, known } = workspaces.guarded(id);
-    return checkEgress(policyOf(stored), createDetector({ known }), method, url);
+    const checked = checkEgress(policyOf(stored), createDetector({ known }), method, url);
+    if (checked.allowed || stored.doors.some(isEgressDoor)) return checked;
+    return { ...checked, reason: `Workspace ${id} has no way out: its network policy is ${stored.networkPolicy}` };
   };
 }
