@@ -22,7 +22,7 @@ export class Http1Origin {
   constructor(host: string, patience: Patience, dial: () => Promise<Socket>) {
     this.#host = host;
     this.#patience = patience;
-    this.#sockets = new UpstreamSockets(dial);
+    this.#sockets = new UpstreamSockets(dial, patience.silenceMs);
   }
 
   async call(request: OutgoingRequest): Promise<UpstreamCall> {
@@ -106,7 +106,7 @@ export class Http1Origin {
     });
     own.on("close", () => {
       // What became a WebSocket is somebody else's.
-      if (isUpgraded) this.#sockets.forget();
+      if (isUpgraded) this.#sockets.letGo(socket);
       else this.#sockets.give(socket, own.writableFinished && answer?.complete === true);
     });
   }
