@@ -174,14 +174,16 @@ describe("connections", () => {
   });
 
   it("end with the client that waits for an answer", async () => {
+    const patient = await new TestProxy({ routes: [old.route(OLD)] }).listen();
     const over = new Promise<void>((done) => {
       old.handler = (_request, response) => void (response as ServerResponse).once("close", done);
     });
-    const client = await proxy.secure(OLD);
+    const client = await patient.secure(OLD);
     client.write(`GET /long HTTP/1.1\r\nhost: ${OLD}\r\n\r\n`);
     await expect.poll(() => old.seen.length).toBe(1);
     client.destroy();
     await over;
+    await patient[Symbol.asyncDispose]();
   });
 
   it("that are lost have their request sent again only when they were kept: an upstream may have done it", async () => {
