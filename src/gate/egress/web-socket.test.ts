@@ -113,6 +113,25 @@ describe("a WebSocket through the gate", () => {
     }
   });
 
+  it("is refused where the upstream uses an extension that nobody asked for: nobody could look into its messages", async () => {
+    const [accepts] = upstream.secure.listeners("upgrade") as ((...words: unknown[]) => void)[];
+    upstream.secure.removeAllListeners("upgrade").on("upgrade", (_request: IncomingMessage, socket: Duplex) => {
+      socket.on("error", () => undefined);
+      socket.write(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n",
+      );
+    });
+    try {
+      const answer = await proxy.raw(
+        `GET / HTTP/1.1\r\nHost: ${HOST}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
+        await proxy.secure(HOST),
+      );
+      expect(answer).toMatch(/^HTTP\/1.1 502 [^]*UPSTREAM_FAILED.*uses an extension/);
+    } finally {
+      upstream.secure.removeAllListeners("upgrade").on("upgrade", accepts as never);
+    }
+  });
+
   it("carries messages both ways, of any size and in any number of frames, with the credential", async () => {
     const { socket, next } = await open();
     expect(authorization).toBe(`Bearer ${TOKEN}`);
