@@ -5,6 +5,7 @@ import { TLSSocket } from "node:tls";
 import { canonicalHost } from "../../model/host-name.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { serveExchange } from "./exchange.ts";
+import { ignoreHttp2Offer } from "./plain-http2-offer.ts";
 import type { Place } from "./request-facts.ts";
 import { serveUpgrade } from "./web-socket.ts";
 
@@ -44,6 +45,7 @@ export class Interception {
     });
     this.#http.on("upgrade", (request, socket, head) => {
       const place = this.#placeOf(request.socket);
+      if (place?.scheme === "http" && ignoreHttp2Offer(this.#http, request, socket, head)) return;
       if (place) void serveUpgrade(context, place, request.url ?? "", request, socket, head);
     });
     this.#http.on("connect", (_request, socket) => socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n"));

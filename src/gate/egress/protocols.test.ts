@@ -123,6 +123,40 @@ describe("the gate between two versions of HTTP", () => {
   });
 });
 
+describe("a client that offers to go on in HTTP/2, as Java does where it finds a host by its name", () => {
+  const offer = (body: string) =>
+    `POST /offer HTTP/1.1\r\nhost: ${PLAIN}\r\nconnection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const large = "x".repeat(200_000);
+  const open = () => proxy.tunnel(`${PLAIN}:80`);
+
+  it("is answered as if it had not, again and again", async () => {
+    const socket = await open();
+    let heard = "";
+    socket.on("data", (part: Buffer) => (heard += part.toString()));
+    const hears = (count: number) => expect.poll(() => heard.split("upstream saw POST /offer").length - 1).toBe(count);
+    socket.write(offer("small").slice(0, -2));
+    await sleep(20);
+    socket.write(offer("small").slice(-2));
+    await hears(1);
+    socket.write(offer(large));
+    await hears(2);
+    expect(heard).not.toMatch(/HTTP\/1.1 (?!200)/);
+    socket.destroy();
+    expect(upstream.seen.map(({ body }) => body.toString())).toEqual(["small", large]);
+    expect(upstream.seen.flatMap(({ headers }) => [headers.upgrade, headers["http2-settings"]])).toEqual(
+      Array.from({ length: 4 }),
+    );
+  });
+
+  it("is asked about all the same", async () => {
+    const both = offer("x").replace("upgrade: h2c", "upgrade: h2c\r\ntransfer-encoding: chunked");
+    const twice = offer("x").replace("upgrade: h2c", "upgrade: h2c\r\nupgrade: h2c");
+    for (const bytes of [offer(SECRET), both, twice])
+      expect(await proxy.raw(bytes, await open())).toMatch(/^HTTP\/1.1 4\d\d /);
+    expect(upstream.seen).toEqual([]);
+  });
+});
+
 describe("a client that waits for a word before it sends its body", () => {
   const head = (host: string, more = "") =>
     `POST ${more}/up HTTP/1.1\r\nhost: ${host}\r\nexpect: 100-continue\r\ncontent-length: 5\r\nconnection: close\r\n\r\n`;
