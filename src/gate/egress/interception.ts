@@ -10,7 +10,6 @@ import type { Place } from "./request-facts.ts";
 import { serveUpgrade } from "./web-socket.ts";
 
 const MAX_HEAD = 64 * 1024;
-const HANDSHAKE_MS = 30_000;
 const KEPT_MS = 5 * 60_000;
 const MAX_STREAMS = 128;
 const MAX_SESSION_MIB = 16;
@@ -74,7 +73,7 @@ export class Interception {
     });
     // SECURITY: as every server of HTTPS has it: a client that drops its connection leaves no half of it behind (G-52)
     secure.allowHalfOpen = false;
-    const timer = setTimeout(() => secure.destroy(), HANDSHAKE_MS);
+    const timer = setTimeout(() => secure.destroy(), this.#context.patience.helloMs);
     const end = () => {
       clearTimeout(timer);
       stream.destroy();
