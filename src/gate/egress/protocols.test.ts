@@ -110,6 +110,43 @@ describe("the gate between two versions of HTTP", () => {
     ]);
   });
 
+  it("tells an upstream of either version that trailers are wanted, which some do not answer without", async () => {
+    const session = await proxy.http2(BOTH);
+    for (const te of ["trailers", "gzip, trailers;q=1"])
+      await proxy.ask(`https://${OLD}/`, { headers: { te, connection: "te" } });
+    const stream = session.request({ ":path": "/", ":authority": BOTH, te: "trailers" });
+    await new Promise((done) => stream.resume().once("close", done));
+    await proxy.ask(`https://${OLD}/`, { headers: { te: "gzip" } });
+    session.close();
+    expect(upstream.seen.map(({ version, headers }) => [version, headers["te"]])).toEqual([["2.0", "trailers"]]);
+    expect(old.seen.map(({ headers }) => [headers["te"], headers.connection])).toEqual([
+      ["trailers", "keep-alive, TE"],
+      ["trailers", "keep-alive, TE"],
+      [undefined, "keep-alive"],
+    ]);
+  });
+
+  it("carries words of one request both ways as they come", async () => {
+    const [usual] = upstream.secure.listeners("request") as (() => void)[];
+    upstream.secure.removeAllListeners("request").on("request", (request, response) => {
+      request.on("data", (part: Buffer) => response.write(`heard ${part.toString()}`));
+      request.on("end", () => response.end());
+    });
+    const session = await proxy.http2(BOTH);
+    const stream = session.request({ ":path": "/", ":method": "POST", ":authority": BOTH });
+    let heard = "";
+    stream.on("data", (part: Buffer) => (heard += part.toString()));
+    for (const word of ["one", "two", "three"]) {
+      stream.write(word);
+      await expect.poll(() => heard).toMatch(new RegExp(`heard ${word}$`));
+    }
+    stream.end();
+    await new Promise((done) => stream.once("close", done));
+    expect(heard).toBe("heard oneheard twoheard three");
+    session.close();
+    upstream.secure.removeAllListeners("request").on("request", usual ?? (() => undefined));
+  });
+
   it("carries a request of HTTP/1.1 to an upstream that speaks HTTP/2 alone", async () => {
     for (const body of ["small", "x".repeat(400_000)]) {
       const { status, text, headers, trailers } = await proxy.ask(`https://${NEW}/down?x=1`, { body });

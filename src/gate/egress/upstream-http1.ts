@@ -71,7 +71,8 @@ export class Http1Origin {
 
   #request({ method, target, headers, hasBody }: OutgoingRequest, { socket }: Taken): ClientRequest {
     const all = [...headers];
-    if (headerValue(all, "connection") === undefined) all.push("connection", "keep-alive");
+    if (headerValue(all, "connection") === undefined)
+      all.push("connection", headerValue(all, "te") === undefined ? "keep-alive" : "keep-alive, TE");
     if (hasBody && headerValue(all, "content-length") === undefined) all.push("transfer-encoding", "chunked");
     return requestHttp({
       agent: this.#agent.with(socket),
