@@ -126,6 +126,23 @@ describe("the gate between two versions of HTTP", () => {
     ]);
   });
 
+  it.each([BOTH, OLD])("carries 20 MB of a request of HTTP/2 to %s, and gathers nothing meanwhile", async (host) => {
+    const warnings: string[] = [];
+    const warn = ({ message }: Error) => warnings.push(message);
+    process.on("warning", warn);
+    for (const one of [upstream, old])
+      one.handler = (_request, response, body) => (response as ServerResponse).end(String(body.length));
+    const session = await proxy.http2(host);
+    const stream = session.request({ ":path": "/", ":method": "POST", ":authority": host });
+    let heard = "";
+    stream.on("data", (part: Buffer) => (heard += part.toString()));
+    stream.end(Buffer.alloc(20_000_000, "some words "));
+    await new Promise((done) => stream.once("close", done));
+    session.close();
+    process.off("warning", warn);
+    expect([heard, warnings]).toEqual(["20000000", []]);
+  });
+
   it("carries words of one request both ways as they come", async () => {
     const [usual] = upstream.secure.listeners("request") as (() => void)[];
     upstream.secure.removeAllListeners("request").on("request", (request, response) => {

@@ -5,7 +5,13 @@ import { errnoOf } from "../../base/errors.ts";
 import { ConnectionLost, UpstreamFault, reasonOf } from "./connecting.ts";
 import { type HeaderList, headerValue } from "./header-list.ts";
 import type { Patience } from "./patience.ts";
-import { type OutgoingRequest, type UpstreamAnswer, type UpstreamCall, writeTogether } from "./upstream-call.ts";
+import {
+  type OutgoingRequest,
+  type UpstreamAnswer,
+  type UpstreamCall,
+  drained,
+  writeTogether,
+} from "./upstream-call.ts";
 import { type Taken, UpstreamSockets } from "./upstream-sockets.ts";
 
 const MAX_HEAD = 128 * 1024;
@@ -159,13 +165,3 @@ function answerOf(message: IncomingMessage): UpstreamAnswer {
     trailers: (): HeaderList => message.rawTrailers,
   };
 }
-
-const drained = (stream: ClientRequest): Promise<void> =>
-  new Promise((done) => {
-    if (stream.destroyed) done();
-    const settle = () => {
-      stream.off("drain", settle).off("close", settle);
-      done();
-    };
-    stream.once("drain", settle).once("close", settle);
-  });

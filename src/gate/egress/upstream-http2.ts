@@ -3,7 +3,13 @@ import type { TLSSocket } from "node:tls";
 import { ConnectionLost, UpstreamFault, reasonOf } from "./connecting.ts";
 import { type HeaderList, filterHeaders, headerObject } from "./header-list.ts";
 import type { Patience } from "./patience.ts";
-import { type OutgoingRequest, type UpstreamAnswer, type UpstreamCall, writeTogether } from "./upstream-call.ts";
+import {
+  type OutgoingRequest,
+  type UpstreamAnswer,
+  type UpstreamCall,
+  drained,
+  writeTogether,
+} from "./upstream-call.ts";
 
 /** Numbers by which a stream is given up, and by which a server says that it has not looked at it. */
 const CANCEL = 8;
@@ -121,9 +127,3 @@ const pairsOf = (headers: object): string[] =>
   Object.entries(headers as Record<string, string | string[]>).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).flatMap((one) => [name, one]),
   );
-
-const drained = (stream: ClientHttp2Stream): Promise<void> =>
-  new Promise((done) => {
-    if (stream.destroyed) done();
-    stream.once("drain", done).once("close", done);
-  });
