@@ -63,7 +63,7 @@ describe("the gate of a plain workspace", () => {
     await outside[Symbol.asyncDispose]();
   });
 
-  it("lets nothing out while it is dead, and is what it was when it comes back", async () => {
+  it("G-206 lets nothing out while it is dead, and is what it was when it comes back", async () => {
     const { keeper, gate } = at.gate(id) ?? { keeper: 0, gate: 0 };
     const trusted = (await exec("cat $NODE_EXTRA_CA_CERTS")).out;
     process.kill(keeper, "SIGSTOP");
@@ -83,7 +83,7 @@ describe("the gate of a plain workspace", () => {
     expect(at.gate(id)?.gate).not.toBe(gate);
   });
 
-  it("acknowledges another policy, and drops no WebSocket and no stream of events for it", async () => {
+  it("G-206 acknowledges another policy, and drops no WebSocket and no stream of events for it", async () => {
     let isOver = false;
     outside.upstream.handler = (_request, response) => {
       const to = response as ServerResponse;
@@ -158,7 +158,7 @@ describe("the gate of a plain workspace", () => {
     await at.sdk.deleteWorkspace(workspace_id);
   });
 
-  it("has its port back when somebody in the sandbox took it while it was dead, and lets nothing out until then", async () => {
+  it("G-206 has its port back when somebody in the sandbox took it while it was dead, and lets nothing out until then", async () => {
     const { keeper, gate } = at.gate(id) ?? { keeper: 0, gate: 0 };
     process.kill(keeper, "SIGSTOP");
     process.kill(gate, "SIGKILL");
