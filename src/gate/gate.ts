@@ -31,6 +31,7 @@ export interface GateDescriptors {
 /** Runs the gate of one workspace: serves its doors as it was last told, by a daemon or before it was killed. */
 export function runGate({ order: files, control }: GateDescriptors, places: HostPlaces, log: Log): void {
   const kept = new KeptOrder(files);
+  // SECURITY: one that comes back lets out what the last one was told to, under the same authority, and nothing before (G-206)
   const last = kept.read();
   let inForce: GateOrder = { revision: 0, guest_socket: null, doors: [], egress: null, git: null };
   const keep = () => kept.write({ ...inForce, authority: egress.keys, supervise: supervise.kept });

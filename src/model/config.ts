@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { Limits } from "./workspace.ts";
 
+const NO_PROXY_URL = "a proxy is http://HOST:PORT or https://HOST:PORT";
+
 /** `$CLOCHE_HOME/config.yaml`. Unknown keys are errors. */
 export const Config = z.strictObject({
   backend: z.string().optional(),
@@ -15,7 +17,8 @@ export const Config = z.strictObject({
     .strictObject({
       proxy: z
         .string()
-        .regex(/^https?:\/\/[^\s/]+\/?$/, "a proxy is http://HOST:PORT or https://HOST:PORT")
+        .regex(/^https?:\/\/[^\s/]+\/?$/, NO_PROXY_URL)
+        .refine((url) => URL.canParse(url), NO_PROXY_URL)
         .optional(),
       /** A PEM file. */
       ca: z.string().min(1).max(4096).optional(),

@@ -56,6 +56,10 @@ describe("a token command", () => {
       .toMatch(/gone|Z/);
   });
 
+  it("G-57 is not waited for when it has ended, and what it started holds its output open", async () => {
+    await expect(sh("sleep 1000 & echo abc")).rejects.toThrow(/"sh" left its output open/);
+  });
+
   it("is named when there is none", async () => {
     await expect(runTokenCommand([join(folder, "missing")])).rejects.toThrow(/"missing" cannot be started: ENOENT/);
     writeFileSync(join(folder, "closed"), "");

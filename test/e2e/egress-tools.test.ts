@@ -27,6 +27,20 @@ const CARGO = `CARGO_HOME=/tmp/cargo CARGO_NET_RETRY=0 CARGO_REGISTRIES_OWN_INDE
 const DENO = (path: string) =>
   `/workspace/tools/deno eval --no-check 'const answer = await fetch("${url(path)}"); console.log(await answer.text());'`;
 
+/** Java's own client of HTTP, which offers HTTP/2 wherever it can: in the handshake, and in plain requests. */
+const ASK_IN_JAVA = `cat > /tmp/Ask.java <<'END'
+import java.net.URI;
+import java.net.http.*;
+class Ask {
+  public static void main(String[] words) throws Exception {
+    HttpRequest request = HttpRequest.newBuilder(URI.create(words[0])).POST(HttpRequest.BodyPublishers.ofString("a body")).build();
+    HttpResponse<String> answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    System.out.println(answer.statusCode() + " " + answer.version());
+  }
+}
+END
+java /tmp/Ask.java`;
+
 /** The command, and the path that the upstream has seen when the tool has trusted the gate. */
 const TOOLS: Readonly<Record<string, readonly [command: string, path: string]>> = {
   curl: [`curl -sS ${url("curl")}`, "/curl"],
@@ -57,6 +71,8 @@ const TOOLS: Readonly<Record<string, readonly [command: string, path: string]>> 
   "boto3, of AWS": [`/usr/bin/python3 -c 'import boto3; ${BOTO3}.list_buckets()'`, "/aws"],
   // Java knows no proxy of a variable: names lead it to the gate.
   Java: [`keytool -printcrl -file ${url("java")}`, "/java"],
+  "the client of Java": [`${ASK_IN_JAVA} ${url("java-client")}`, "/java-client"],
+  "the client of Java, without TLS,": [`${ASK_IN_JAVA} http://${HOST}/java-plain`, "/java-plain"],
 };
 
 describe("a sandbox with network policy egress", () => {

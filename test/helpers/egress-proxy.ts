@@ -12,7 +12,8 @@ import {
   createSecureServer,
 } from "node:http2";
 import { type AddressInfo, type Server, type Socket, connect, createServer } from "node:net";
-import { type TLSSocket, connect as connectTls } from "node:tls";
+import { createServer as createHttps } from "node:https";
+import { type TLSSocket, type TlsOptions, connect as connectTls } from "node:tls";
 import { silentLog } from "../../src/base/log.ts";
 import { EgressGate } from "../../src/gate/egress/egress-gate.ts";
 import { PATIENCE, type Patience } from "../../src/gate/egress/patience.ts";
@@ -53,11 +54,10 @@ export class Upstream implements AsyncDisposable {
 
   async listen(hosts: readonly string[], { alpn = true }: { alpn?: boolean } = {}): Promise<this> {
     const authority = new Authority(SUBJECT, this.keys);
-    const secure = createSecureServer({
-      allowHTTP1: true,
-      ...(!alpn && { ALPNProtocols: ["http/1.1"] }),
-      SNICallback: (name, done) => done(null, authority.context(hosts.includes(name) ? name : "wrong.example")),
-    });
+    const SNICallback: TlsOptions["SNICallback"] = (name, done) =>
+      done(null, authority.context(hosts.includes(name) ? name : "wrong.example"));
+    // The server of HTTP/2 offers that, whatever it is told.
+    const secure = alpn ? createSecureServer({ allowHTTP1: true, SNICallback }) : createHttps({ SNICallback });
     const plain = createHttp();
     for (const server of [secure, plain]) {
       server.on("request", (request: IncomingMessage, response: ServerResponse) => this.#take(request, response));

@@ -1,19 +1,21 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { linkSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, cpSync, linkSync, mkdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { goProgram } from "../helpers/agents.ts";
 import { DockerEngine } from "../helpers/docker-engine.ts";
 import { DoorsInstallation } from "../helpers/doors.ts";
 import { Installation } from "../helpers/installation.ts";
 import { Outside } from "../helpers/outside.ts";
+import { SmolvmStandIn } from "../helpers/smolvm-stand-in.ts";
 import { GitServer, PackageRegistry } from "../helpers/package-servers.ts";
 
 const REGISTRY = "registry.example.test";
 const CODE = "code.below.example.test";
+const WILD = "any.below.example.test";
 const LISTED = "listed.example.test";
 const UNLISTED = "unlisted.example.test";
 const OTHERS = "others.example.test";
@@ -24,20 +26,24 @@ const TOKEN = `tok-${randomBytes(20).toString("hex")}`;
 const fixture = (name: string): string => readFileSync(new URL(`../fixtures/${name}.py`, import.meta.url), "utf8");
 /** Programs for a sandbox, each with what both have. */
 const [ATTACKS, LEAKS] = ["egress-attacks", "egress-leaks"].map((name) => fixture("egress-attempts") + fixture(name));
-const WITHOUT_PROXY = `from urllib.request import ProxyHandler, build_opener
-print(build_opener(ProxyHandler({})).open("https://${API}/python").read().decode(), end="")`;
+const withoutProxy = (url: string): string => `from urllib.request import ProxyHandler, build_opener
+print(build_opener(ProxyHandler({})).open("${url}").read().decode(), end="")`;
+const PUSHED_NPM = "/workspace/npm/node /workspace/npm/npm/bin/npm-cli.js";
 /** A machine that is the first of its environment boots once. */
 const OPEN_MS = 300_000;
 
 const WALLS = [
-  { backend: "container", environment: "host", hasNode: true },
-  { backend: "docker", environment: "host", hasNode: true },
+  { backend: "container", environment: "host", npm: "npm" },
+  { backend: "docker", environment: "host", npm: "npm" },
   // npm works there too, and takes more than a minute to start where the processor is emulated.
-  { backend: "vm", environment: "debian:12", hasNode: false },
+  { backend: "vm", environment: "debian:12", npm: null },
+  // The environment has none: Node and npm are brought along.
+  { backend: "smolmachines", environment: "debian:12", npm: PUSHED_NPM },
 ] as const;
 
-describe.each(WALLS)("a sandbox with network policy egress, backend $backend", ({ backend, environment, hasNode }) => {
+describe.each(WALLS)("a sandbox with network policy egress, backend $backend", ({ backend, environment, npm }) => {
   let engine: DockerEngine | undefined;
+  let smolvm: SmolvmStandIn | undefined;
   let at: DoorsInstallation;
   let outside: Outside;
   let listener: ChildProcess;
@@ -55,8 +61,9 @@ describe.each(WALLS)("a sandbox with network policy egress, backend $backend", (
 
   beforeAll(async () => {
     if (backend === "docker") engine = await DockerEngine.start();
-    at = new DoorsInstallation(new Installation(`w${backend.slice(0, 1)}`, engine?.env));
-    outside = await new Outside().open(at.at, [REGISTRY, CODE, LISTED, UNLISTED, OTHERS, API]);
+    if (backend === "smolmachines") smolvm = new SmolvmStandIn();
+    at = new DoorsInstallation(new Installation(`w${backend.slice(0, 1)}`, engine?.env ?? smolvm?.env));
+    outside = await new Outside().open(at.at, [REGISTRY, CODE, LISTED, UNLISTED, OTHERS, API, WILD]);
     const made = await at.sdk.createWorkspace({
       backend,
       environment,
@@ -80,12 +87,16 @@ describe.each(WALLS)("a sandbox with network policy egress, backend $backend", (
     await at.at[Symbol.asyncDispose]();
     await outside[Symbol.asyncDispose]();
     await engine?.[Symbol.asyncDispose]();
+    await smolvm?.remove();
   }, OPEN_MS);
 
   it("installs a package and clones a repository with nothing but listed hosts", async () => {
-    if (hasNode) {
-      const npm = "mkdir /tmp/project && cd /tmp/project && npm install fzstd --no-audit --no-fund";
-      const installed = await run(`${npm} --registry https://${REGISTRY}/ && ls node_modules/fzstd/package.json`);
+    if (npm !== null) {
+      if (npm === PUSHED_NPM) await at.sdk.pushWorkspaceSync(id, nodeAndNpm(at.at), { dest: "npm" });
+      const install = `${npm} install fzstd --no-audit --no-fund --registry https://${REGISTRY}/`;
+      const installed = await run(
+        `mkdir /tmp/project && cd /tmp/project && ${install} && ls node_modules/fzstd/package.json`,
+      );
       expect(installed.all).toContain("node_modules/fzstd/package.json");
     }
     const cloned = await run(`git clone -q https://${CODE}/real.git /tmp/clone && cat /tmp/clone/file`);
@@ -93,7 +104,7 @@ describe.each(WALLS)("a sandbox with network policy egress, backend $backend", (
     // And without any variable: by names, and by what the system trusts.
     const bare = await run(`env -i PATH=$PATH git clone -q https://${CODE}/real.git /tmp/bare && cat /tmp/bare/file`);
     expect(bare.all).toBe("from the repository\n");
-    expect(new Set(outside.asked)).toEqual(new Set([`${CODE}:443`, ...(hasNode ? [`${REGISTRY}:443`] : [])]));
+    expect(new Set(outside.asked)).toEqual(new Set([`${CODE}:443`, ...(npm === null ? [] : [`${REGISTRY}:443`])]));
   });
 
   it("G-44 finds no way out but to listed hosts, by whatever form, transport or socket", async () => {
@@ -154,21 +165,26 @@ describe.each(WALLS)("a sandbox with network policy egress, backend $backend", (
     mkdirSync(tools);
     linkSync(goProgram(), join(tools, basename(goProgram())));
     await at.sdk.pushWorkspaceSync(id, tools, { dest: "tools" });
-    const { code } = await run("command -v curl");
-    expect(code === 0 || environment === "debian:12").toBe(true); // which has none, but git with its library
-    for (const [command, path] of [
-      ...(code === 0
-        ? [
-            [`curl -sS --noproxy '*' https://${API}/curl`, "/curl"],
-            [`env -i PATH=$PATH curl -sS https://${API}/bare-curl`, "/bare-curl"],
-          ]
-        : []),
-      [`/usr/bin/python3 -c '${WITHOUT_PROXY}'`, "/python"],
-      [`env -i PATH=$PATH HOME=$HOME /workspace/tools/ask https://${API}/go`, "/go"],
-    ]) {
-      outside.upstream.seen.length = 0;
-      expect(await run(command ?? "")).toMatchObject({ code: 0, all: "home\n" });
-      expect(outside.upstream.seen.map(({ url }) => url)).toEqual([path]);
+    const hasCurl = (await run("command -v curl")).code === 0;
+    expect(hasCurl || environment === "debian:12").toBe(true); // which has none, but git with its library
+    for (const at of [`https://${API}`, `https://${WILD}`]) {
+      const commands = {
+        ...(hasCurl && {
+          curl: `curl -sS --noproxy '*' ${at}/curl`,
+          bareCurl: `env -i PATH=$PATH curl -sS ${at}/bareCurl`,
+        }),
+        python: `/usr/bin/python3 -c '${withoutProxy(`${at}/python`)}'`,
+        go: `env -i PATH=$PATH HOME=$HOME /workspace/tools/ask ${at}/go`,
+      };
+      for (const [tool, command] of Object.entries(commands)) {
+        outside.upstream.seen.length = 0;
+        expect(await run(command)).toMatchObject({ code: 0, all: "home\n" });
+        expect(outside.upstream.seen.map(({ url }) => url)).toEqual([`/${tool}`]);
+      }
+      // Java reads no variable that names a proxy. It takes what it gets for a list of revoked certificates, and says so.
+      if (environment !== "host") continue;
+      await run(`keytool -printcrl -file ${at}/java`);
+      expect(outside.upstream.seen.map(({ url }) => url)).toContain("/java");
     }
   });
 
@@ -189,6 +205,16 @@ describe.each(WALLS)("a sandbox with network policy egress, backend $backend", (
   });
 });
 
+/** A folder with both, as this machine has them. */
+function nodeAndNpm(at: Installation): string {
+  const folder = at.path("npm");
+  mkdirSync(folder);
+  copyFileSync(process.execPath, join(folder, "node"));
+  const script = execFileSync("sh", ["-c", 'readlink -f "$(command -v npm)"']).toString().trim();
+  cpSync(dirname(dirname(script)), join(folder, "npm"), { recursive: true });
+  return folder;
+}
+
 function serve(at: Installation, { upstream }: Outside): void {
   const registry = new PackageRegistry(REGISTRY, "fzstd");
   const code = new GitServer(at.path("repositories"));
@@ -199,7 +225,7 @@ function serve(at: Installation, { upstream }: Outside): void {
     const host = request.headers.host ?? String(request.headers[":authority"]);
     if (host === REGISTRY) registry.answer(request, answer);
     else if (host === CODE) void code.answer(request, answer, body);
-    else if (host === API) answer.end("home\n");
+    else if (host === API || host === WILD) answer.end("home\n");
     else answer.writeHead(302, { location: `https://${UNLISTED}/attack` }).end();
   };
 }

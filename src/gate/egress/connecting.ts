@@ -15,6 +15,8 @@ export class UpstreamFault extends Error {
 }
 /** Its connection is gone, or it has said that it did not look at the request. */
 export class ConnectionLost extends UpstreamFault {}
+/** It takes none of the protocols that it was offered. */
+export class OtherProtocol extends UpstreamFault {}
 /** The name leads to where no route lets it go. */
 export class InsideAddress extends Error {}
 

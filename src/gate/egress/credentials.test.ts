@@ -36,8 +36,20 @@ it("G-39 takes the agent's own out, wherever they are", () => {
   const sent = ["Authorization", "mine", "X-Api-Key", "mine", "COOKIE", "mine", "X-Own", "mine", "Accept", "*/*"];
   expect(withoutCredentials(sent, [credential({ header: "x-own" })])).toEqual(["Accept", "*/*"]);
   expect(withoutCredentials(sent, [])).toEqual(sent);
-  const others = ["X_Api_Key", "DD-API-KEY", "X-Shopify-Access-Token", "X_OWN", "x-goog-apikey"];
-  const kept = ["X-Continuation-Token", "Idempotency-Key", "Sec-WebSocket-Key"];
+  const common =
+    "Authorization Token X-Token X-Session-Token Authentication Api-Key X-Goog-Api-Key PRIVATE-TOKEN JOB-TOKEN";
+  const clouds =
+    "X-Amz-Security-Token Ocp-Apim-Subscription-Key X-Functions-Key X-RapidAPI-Key DD-Application-Key X-Auth-Key";
+  const rest =
+    "X-Api-Secret X-Client-Secret npm-otp X-Plex-Token X-Vault-Token X_Api_Key DD-API-KEY X-Shopify-Access-Token X_OWN";
+  const others = [common, clouds, rest].flatMap((names) => names.split(" "));
+  const kept = [
+    "X-Continuation-Token",
+    "Idempotency-Key",
+    "Sec-WebSocket-Key",
+    "X-Ms-Session-Token",
+    "X-Amz-Client-Token",
+  ];
   const pairs = (names: string[]) => names.flatMap((name) => [name, "mine"]);
   expect(withoutCredentials(pairs([...others, ...kept]), [credential({ header: "x-own" })])).toEqual(pairs(kept));
   const byQuery = [credential({ query: "key" })];

@@ -4,6 +4,9 @@ import { type HeaderList, filterHeaders } from "./header-list.ts";
 /** Headers in which credentials are sent to common services. */
 const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   "cookie",
+  "token",
+  "x-token",
+  "x-session-token",
   "x-amz-security-token",
   "x-csrf-token",
   "x-github-token",
@@ -14,9 +17,21 @@ const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   "deploy-token",
   "circle-token",
   "x-figma-token",
+  "x-plex-token",
+  "x-consul-token",
+  "x-nomad-token",
+  "aeg-sas-token",
+  "aeg-sas-key",
+  "x-functions-key",
+  "x-rapidapi-key",
+  "x-jfrog-art-api",
+  "npm-otp",
+  "x-github-otp",
+  "x-gitea-otp",
 ]);
 /** And those that say it by their ending: `x-goog-api-key`, `dd-api-key`, `x-shopify-access-token`. */
-const ENDING = /(?:^|-)(?:authorization|api-?key|(?:api|auth|access)-(?:token|key))$/;
+const ENDING =
+  /(?:^|-)(?:authorization|authentication|api-?key|(?:api|auth|access|bearer|refresh)-(?:token|key|secret)|(?:app|application|client|consumer|secret|subscription)-(?:key|secret))$/;
 
 /** Servers that give headers to programs as variables make one of `_` and `-`. */
 const dashed = (name: string): string => name.toLowerCase().replaceAll("_", "-");

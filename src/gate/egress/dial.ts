@@ -8,12 +8,15 @@ import {
   createSecureContext,
   rootCertificates,
 } from "node:tls";
+import { errnoOf } from "../../base/errors.ts";
 import type { EgressOrder, GateRoute } from "../../model/egress-order.ts";
 import { addressClass } from "../../policy/egress/address-class.ts";
-import { CONNECT_MS, InsideAddress, UpstreamFault, connected, reasonOf } from "./connecting.ts";
+import { CONNECT_MS, InsideAddress, OtherProtocol, UpstreamFault, connected, reasonOf } from "./connecting.ts";
 import { unknownIssuer } from "./unknown-issuer.ts";
 import { connectThroughProxy } from "./way-out.ts";
 
+/** As OpenSSL names the alert of a server that takes none of the protocols that it was offered. */
+const NO_PROTOCOL = "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL";
 /** So much of a long body is on its way to the kernel while the next part of it is looked at. */
 const BUFFERED_BYTES = 256 * 1024;
 
@@ -105,7 +108,8 @@ export function secured(
       socket.destroy();
       const what = `no secure connection to ${host}`;
       const trust = route.ca === null ? "configuration" : "route";
-      fail(unknownIssuer(what, error, trust) ?? new UpstreamFault(`${what}: ${reasonOf(error)}`));
+      const Fault = errnoOf(error) === NO_PROTOCOL ? OtherProtocol : UpstreamFault;
+      fail(unknownIssuer(what, error, trust) ?? new Fault(`${what}: ${reasonOf(error)}`));
     };
     tls.once("error", onError);
     tls.once("secureConnect", () => {

@@ -60,6 +60,13 @@ it("G-183 gives nobody an echoed credential in parts", async () => {
   const pieces = Array.from({ length: TOKEN.length - 5 }, (_, at) => TOKEN.slice(at, at + 6));
   expect(pieces.filter((piece) => got.some((text) => text.includes(piece)))).toEqual([]);
   expect(got).toContainEqual(expect.stringMatching(/^\*+ after -+\n$/));
+  // What is too small to look into is not asked for, by whatever name.
+  for (const range of ["bytes=0-4", "bytes=0-4,80-200", "bytes=-5"]) {
+    upstream.seen.length = 0;
+    await ask(range);
+    const asked = upstream.seen.map(({ headers }) => [headers.range, headers["request-range"]]);
+    expect([range, asked]).toEqual([range, Array.from({ length: 2 }, () => [undefined, undefined])]);
+  }
   // Where there is no credential nobody minds.
   await proxy.ask(`https://${OTHER}/parts`, { headers: { host: OTHER, range: "bytes=0-4" } });
   expect(upstream.seen.at(-1)?.headers.range).toBe("bytes=0-4");

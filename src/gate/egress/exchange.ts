@@ -9,7 +9,7 @@ import { codingsOf, decodersFor } from "./content-decoding.ts";
 import { inject } from "./credentials.ts";
 import { Denied, denialAnswer, denialForGit } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
-import { type HeaderList, endToEnd, filterHeaders, headerObject, headerValue } from "./header-list.ts";
+import { type HeaderList, endToEnd, filterHeaders, headerObject, headerValue, takesTrailers } from "./header-list.ts";
 import { afford } from "./afford.ts";
 import { ModelRequest } from "./model-request.ts";
 import { carryAnswer } from "./incoming-body.ts";
@@ -288,6 +288,8 @@ class Exchange {
     if (first?.isWhole === true) headers.push("content-length", String(first.bytes.length));
     // SECURITY: what comes back can be looked at for credentials (G-40)
     if (readsAnswer) headers.push("accept-encoding", "identity");
+    // Servers of gRPC answer nobody who does not say so.
+    if (takesTrailers(request.headers)) headers.push("te", "trailers");
     const target = inject(headers, this.#admitted.target, route.credentials);
     record.credentials = inForce.credentials;
     if (headerValue(headers, "host") === undefined)

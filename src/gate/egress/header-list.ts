@@ -63,6 +63,10 @@ export function endToEnd(headers: HeaderList): string[] {
   return filterHeaders(headers, (name) => !HOP_BY_HOP.has(name) && !named.includes(name) && !name.startsWith(":"));
 }
 
+/** Whether the one who asks takes trailers, which the gate carries on. */
+export const takesTrailers = (headers: HeaderList): boolean =>
+  /(?:^|,)\s*trailers\s*(?:[;,]|$)/i.test(headerValue(headers, "te") ?? "");
+
 /** As HTTP/2 takes them: by lower-case name, several values of one as a list. */
 export function headerObject(headers: HeaderList): Record<string, string | string[]> {
   const object: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;

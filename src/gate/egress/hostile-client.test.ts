@@ -1,6 +1,7 @@
-import type { TLSSocket } from "node:tls";
+import { createServer } from "node:net";
+import { type TLSSocket, connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { TestProxy, Upstream } from "../../../test/helpers/egress-proxy.ts";
+import { TestProxy, Upstream, listening } from "../../../test/helpers/egress-proxy.ts";
 import {
   CONTINUATION,
   END_HEADERS,
@@ -147,4 +148,29 @@ describe("G-149 a client of HTTP/2 that sends without end", () => {
     expect(new Set(await Promise.all(statuses))).toEqual(new Set([200]));
     session.destroy();
   });
+});
+
+it("G-28 ends a tunnel in which nobody says anything, or begins a handshake and does not go on", async () => {
+  const hasty = await new TestProxy({ routes: [upstream.route(HOST)] }, { helloMs: 300 }).listen();
+  // Of a handshake the first message, which the gate answers.
+  const hello = await new Promise<Buffer>((done) => {
+    const server = createServer((socket) => void socket.once("data", (bytes: Buffer) => done(bytes)));
+    void listening(server).then((port) => {
+      const asking = connectTls({ port, host: "127.0.0.1", servername: HOST }).on("error", () => server.close());
+      server.once("connection", (socket) => socket.once("data", () => asking.destroy()));
+    });
+  });
+  for (const bytes of [Buffer.alloc(0), hello.subarray(0, 20), hello]) {
+    const socket = await hasty.tunnel(`${HOST}:443`);
+    const over = new Promise((done) => socket.resume().once("close", done));
+    socket.write(bytes);
+    await over;
+  }
+  await hasty[Symbol.asyncDispose]();
+});
+
+it("G-28 reads no head beyond measure, in a tunnel and to the proxy", async () => {
+  const head = (target: string) => `GET ${target} HTTP/1.1\r\nhost: ${HOST}\r\nx-long: ${"y".repeat(70_000)}\r\n\r\n`;
+  expect(await proxy.raw(head("/"), await proxy.secure(HOST))).toMatch(/^HTTP\/1.1 400 /);
+  expect(await proxy.raw(head(`https://${HOST}/`))).toMatch(/^HTTP\/1.1 400 /);
 });

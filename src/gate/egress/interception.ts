@@ -5,11 +5,11 @@ import { TLSSocket } from "node:tls";
 import { canonicalHost } from "../../model/host-name.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { serveExchange } from "./exchange.ts";
+import { ignoreHttp2Offer } from "./plain-http2-offer.ts";
 import type { Place } from "./request-facts.ts";
 import { serveUpgrade } from "./web-socket.ts";
 
 const MAX_HEAD = 64 * 1024;
-const HANDSHAKE_MS = 30_000;
 const KEPT_MS = 5 * 60_000;
 const MAX_STREAMS = 128;
 const MAX_SESSION_MIB = 16;
@@ -44,6 +44,7 @@ export class Interception {
     });
     this.#http.on("upgrade", (request, socket, head) => {
       const place = this.#placeOf(request.socket);
+      if (place?.scheme === "http" && ignoreHttp2Offer(this.#http, request, socket, head)) return;
       if (place) void serveUpgrade(context, place, request.url ?? "", request, socket, head);
     });
     this.#http.on("connect", (_request, socket) => socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n"));
@@ -72,7 +73,7 @@ export class Interception {
     });
     // SECURITY: as every server of HTTPS has it: a client that drops its connection leaves no half of it behind (G-52)
     secure.allowHalfOpen = false;
-    const timer = setTimeout(() => secure.destroy(), HANDSHAKE_MS);
+    const timer = setTimeout(() => secure.destroy(), this.#context.patience.helloMs);
     const end = () => {
       clearTimeout(timer);
       stream.destroy();

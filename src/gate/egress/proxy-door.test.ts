@@ -280,6 +280,10 @@ describe("the gate's proxy", () => {
         headers: { "content-encoding": "gzip", "content-length": String(gzipSync(`note=${SECRET}`).length) },
       }),
       proxy.ask(`${at}/u`, { body: "x", headers: { "content-encoding": "unknown", "content-length": "1" } }),
+      proxy.ask(`${at}/e`, {
+        body: "x",
+        headers: { "content-encoding": "gzip, gzip, gzip, gzip", "content-length": "1" },
+      }),
       proxy.ask(`${at}/s`, { headers: { authorization: `Bearer ${STAND_IN}` } }),
     ]);
     for (const { status, text } of all) {

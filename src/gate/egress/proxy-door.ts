@@ -15,7 +15,6 @@ import { serveUpgrade } from "./web-socket.ts";
 
 const MAX_HEAD = 64 * 1024;
 const MAX_HELLO = 20_000;
-const HELLO_MS = 30_000;
 
 /** The proxy that a sandbox finds at its egress door: plain requests with a whole URL, and tunnels. */
 export class ProxyDoor {
@@ -94,7 +93,7 @@ export class ProxyDoor {
   /** What a tunnel is for shows in its first bytes. */
   #tunnel(stream: Duplex, meant: MeantHost, port: number): void {
     let seen: Buffer = Buffer.alloc(0);
-    const timer = setTimeout(() => stream.destroy(), HELLO_MS);
+    const timer = setTimeout(() => stream.destroy(), this.#context.patience.helloMs);
     const onData = (chunk: Buffer): void => {
       seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
       const first = readFirstBytes(seen);

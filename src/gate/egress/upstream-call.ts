@@ -32,6 +32,17 @@ export function writeTogether(
   return isTaken;
 }
 
+/** When it takes more, or never will. It may be asked for very often, and leaves nothing behind. */
+export const drained = (stream: Pick<Writable, "destroyed" | "once" | "off">): Promise<void> =>
+  new Promise((done) => {
+    if (stream.destroyed) done();
+    const settle = () => {
+      stream.off("drain", settle).off("close", settle);
+      done();
+    };
+    stream.once("drain", settle).once("close", settle);
+  });
+
 /** A request under way. */
 export interface UpstreamCall {
   readonly answer: Promise<UpstreamAnswer>;

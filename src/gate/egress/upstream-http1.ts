@@ -5,7 +5,13 @@ import { errnoOf } from "../../base/errors.ts";
 import { ConnectionLost, UpstreamFault, reasonOf } from "./connecting.ts";
 import { type HeaderList, headerValue } from "./header-list.ts";
 import type { Patience } from "./patience.ts";
-import { type OutgoingRequest, type UpstreamAnswer, type UpstreamCall, writeTogether } from "./upstream-call.ts";
+import {
+  type OutgoingRequest,
+  type UpstreamAnswer,
+  type UpstreamCall,
+  drained,
+  writeTogether,
+} from "./upstream-call.ts";
 import { type Taken, UpstreamSockets } from "./upstream-sockets.ts";
 
 const MAX_HEAD = 128 * 1024;
@@ -22,7 +28,7 @@ export class Http1Origin {
   constructor(host: string, patience: Patience, dial: () => Promise<Socket>) {
     this.#host = host;
     this.#patience = patience;
-    this.#sockets = new UpstreamSockets(dial);
+    this.#sockets = new UpstreamSockets(dial, patience.silenceMs);
   }
 
   async call(request: OutgoingRequest): Promise<UpstreamCall> {
@@ -71,7 +77,8 @@ export class Http1Origin {
 
   #request({ method, target, headers, hasBody }: OutgoingRequest, { socket }: Taken): ClientRequest {
     const all = [...headers];
-    if (headerValue(all, "connection") === undefined) all.push("connection", "keep-alive");
+    if (headerValue(all, "connection") === undefined)
+      all.push("connection", headerValue(all, "te") === undefined ? "keep-alive" : "keep-alive, TE");
     if (hasBody && headerValue(all, "content-length") === undefined) all.push("transfer-encoding", "chunked");
     return requestHttp({
       agent: this.#agent.with(socket),
@@ -106,7 +113,7 @@ export class Http1Origin {
     });
     own.on("close", () => {
       // What became a WebSocket is somebody else's.
-      if (isUpgraded) this.#sockets.forget();
+      if (isUpgraded) this.#sockets.letGo(socket);
       else this.#sockets.give(socket, own.writableFinished && answer?.complete === true);
     });
   }
@@ -158,13 +165,3 @@ function answerOf(message: IncomingMessage): UpstreamAnswer {
     trailers: (): HeaderList => message.rawTrailers,
   };
 }
-
-const drained = (stream: ClientRequest): Promise<void> =>
-  new Promise((done) => {
-    if (stream.destroyed) done();
-    const settle = () => {
-      stream.off("drain", settle).off("close", settle);
-      done();
-    };
-    stream.once("drain", settle).once("close", settle);
-  });

@@ -3,12 +3,17 @@ import type { TLSSocket } from "node:tls";
 import { ConnectionLost, UpstreamFault, reasonOf } from "./connecting.ts";
 import { type HeaderList, filterHeaders, headerObject } from "./header-list.ts";
 import type { Patience } from "./patience.ts";
-import { type OutgoingRequest, type UpstreamAnswer, type UpstreamCall, writeTogether } from "./upstream-call.ts";
+import {
+  type OutgoingRequest,
+  type UpstreamAnswer,
+  type UpstreamCall,
+  drained,
+  writeTogether,
+} from "./upstream-call.ts";
 
 /** Numbers by which a stream is given up, and by which a server says that it has not looked at it. */
 const CANCEL = 8;
 const REFUSED_STREAM = 7;
-const SILENCE_MS = 15 * 60_000;
 const IDLE_MS = 60_000;
 /** Of the head of an answer, as many pairs. */
 const MAX_HEADER_PAIRS = 512;
@@ -53,7 +58,7 @@ export class Http2Connection {
     const rest = headerObject(filterHeaders(headers, (name) => name !== "host" && name !== "connection"));
     const stream = this.#open({ ...pseudo, ...rest }, !hasBody);
     this.#streams++;
-    stream.setTimeout(SILENCE_MS, () => stream.close(CANCEL));
+    stream.setTimeout(this.#patience.silenceMs, () => stream.close(CANCEL));
     let trailers: HeaderList = [];
     stream.once("trailers", (_headers: IncomingHttpHeaders, _flags: number, raw?: string[]) => (trailers = raw ?? []));
     stream.once("close", () => this.#streams--);
@@ -122,9 +127,3 @@ const pairsOf = (headers: object): string[] =>
   Object.entries(headers as Record<string, string | string[]>).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).flatMap((one) => [name, one]),
   );
-
-const drained = (stream: ClientHttp2Stream): Promise<void> =>
-  new Promise((done) => {
-    if (stream.destroyed) done();
-    stream.once("drain", done).once("close", done);
-  });

@@ -1,6 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
-import { TestProxy, Upstream } from "../../../test/helpers/egress-proxy.ts";
+import { type Socket, connect, createServer } from "node:net";
+import { TestProxy, Upstream, listening } from "../../../test/helpers/egress-proxy.ts";
+import { UpstreamSockets } from "./upstream-sockets.ts";
 
 const HOST = "api.example.test";
 
@@ -48,4 +50,28 @@ it("asks again where a kept connection turns out to be closed, and not where an 
     upstream.handler = usual;
   }
   session.destroy();
+});
+
+it("G-28 opens at most 128 connections to one upstream, and whoever waits for one gets the next that is free", async () => {
+  const served: Socket[] = [];
+  const server = createServer((socket) => void served.push(socket.on("error", () => undefined)));
+  const port = await listening(server);
+  const sockets = new UpstreamSockets(
+    () =>
+      new Promise((done) => {
+        const socket = connect(port, "127.0.0.1", () => done(socket));
+      }),
+    60_000,
+  );
+  const taken = await Promise.all(Array.from({ length: 128 }, () => sockets.take()));
+  let isWaiting = true;
+  const next = sockets.take().finally(() => (isWaiting = false));
+  await expect.poll(() => served.length).toBe(128);
+  expect(isWaiting).toBe(true);
+  const [first] = taken;
+  if (first) sockets.give(first.socket, true);
+  expect(await next).toEqual({ socket: first?.socket, isReused: true });
+  expect(served).toHaveLength(128);
+  for (const { socket } of taken) socket.destroy();
+  server.close();
 });

@@ -4,8 +4,7 @@ const MAX_SOCKETS = 128;
 const MAX_FREE_SOCKETS = 32;
 /** Shorter than what servers keep one open for. */
 const FREE_MS = 20_000;
-/** Between two parts of an answer. */
-const SILENCE_MS = 15 * 60_000;
+const KEEP_ALIVE_MS = 60_000;
 
 /** A connection that somebody uses. */
 export interface Taken {
@@ -17,6 +16,7 @@ export interface Taken {
 /** The connections to one upstream: some are used, by one request each, others wait for the next one. */
 export class UpstreamSockets {
   readonly #dial: () => Promise<Socket>;
+  readonly #silenceMs: number;
   /** The one that was used last is the last. */
   readonly #free: { readonly socket: Socket; readonly since: number }[] = [];
   readonly #waiting: (() => void)[] = [];
@@ -25,8 +25,9 @@ export class UpstreamSockets {
   #isClosed = false;
   #sweep: NodeJS.Timeout | undefined;
 
-  constructor(dial: () => Promise<Socket>) {
+  constructor(dial: () => Promise<Socket>, silenceMs: number) {
     this.#dial = dial;
+    this.#silenceMs = silenceMs;
   }
 
   async take(): Promise<Taken> {
@@ -54,6 +55,12 @@ export class UpstreamSockets {
     socket.on("data", destroyed);
     this.#free.push({ socket, since: performance.now() });
     this.#sweep ??= setInterval(() => this.#sweepFree(), FREE_MS / 4).unref();
+  }
+
+  /** One that was taken is somebody else's from now on, and may be silent for as long as that one likes; whether its other end is still there the kernel asks. */
+  letGo(socket: Socket): void {
+    this.forget();
+    socket.setTimeout(0).setKeepAlive(true, KEEP_ALIVE_MS);
   }
 
   /** One that was taken does not come back. */
@@ -85,7 +92,7 @@ export class UpstreamSockets {
 
   #prepared(socket: Socket): Socket {
     socket.on("error", () => socket.destroy());
-    socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error("it was silent for too long")));
+    socket.setTimeout(this.#silenceMs, () => socket.destroy(new Error("it was silent for too long")));
     return socket;
   }
 

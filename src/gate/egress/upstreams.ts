@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { EgressOrder } from "../../model/egress-order.ts";
+import { OtherProtocol } from "./connecting.ts";
 import { type Destination, Trust, dial, secured } from "./dial.ts";
 import type { Patience } from "./patience.ts";
 import type { OutgoingRequest, UpstreamCall } from "./upstream-call.ts";
@@ -12,7 +13,7 @@ const MAX_ORIGINS = 64;
 
 /**
  * Connections to upstreams. They outlive a change of the policy, but for what the change is about. A request of HTTP/2 goes on as one where the upstream speaks it;
- * others go as HTTP/1.1.
+ * others go as HTTP/1.1, where the upstream speaks that.
  */
 export class Upstreams {
   readonly #trust = new Trust();
@@ -61,6 +62,8 @@ export class Origin {
   /** Connected for HTTP/2, and found to speak HTTP/1.1. */
   readonly #spare: Socket[] = [];
   #http2: Promise<Http2Connection | undefined> | undefined;
+  /** Found to speak HTTP/2 alone. */
+  #isOnlyHttp2 = false;
 
   constructor(to: Destination, wayOut: EgressOrder["way_out"], trust: Trust, patience: Patience) {
     this.#to = to;
@@ -79,7 +82,15 @@ export class Origin {
   }
 
   async call(request: OutgoingRequest, prefersHttp2: boolean): Promise<UpstreamCall> {
-    if (!prefersHttp2 || this.#to.scheme === "http") return this.#http1.call(request);
+    if (this.#to.scheme === "http") return this.#http1.call(request);
+    if (!prefersHttp2 && !this.#isOnlyHttp2) {
+      try {
+        return await this.#http1.call(request);
+      } catch (error) {
+        if (!(error instanceof OtherProtocol)) throw error;
+        this.#isOnlyHttp2 = true;
+      }
+    }
     const connection = await this.#shared();
     return connection ? connection.call(request) : this.#http1.call(request);
   }

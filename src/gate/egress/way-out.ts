@@ -46,11 +46,19 @@ async function reach(url: URL, ca: string | null, patienceMs: number): Promise<S
   const trusted = ca === null ? {} : { ca: [...rootCertificates, ca] };
   const secure = connectTls({ socket, servername: at.host, ...trusted });
   const what = `no secure connection to the proxy ${url.host}`;
-  await new Promise<void>((done, fail) =>
-    secure
-      .once("error", (error: Error) => fail(unknownIssuer(what, error, "proxy") ?? error))
-      .once("secureConnect", done),
-  );
+  const timer = setTimeout(() => secure.destroy(new Error("no answer in time")), patienceMs);
+  try {
+    await new Promise<void>((done, fail) =>
+      secure
+        .once("error", (error: Error) => fail(unknownIssuer(what, error, "proxy") ?? error))
+        .once("secureConnect", done),
+    );
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
   return secure;
 }
 

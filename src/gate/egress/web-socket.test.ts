@@ -8,6 +8,7 @@ import { TestProxy, Upstream, bearer } from "../../../test/helpers/egress-proxy.
 import { FrameReader, frame } from "./web-socket-frames.ts";
 
 const HOST = "ws.example.test";
+const HELD = "held.example.test";
 const TOKEN = `tok-${randomBytes(20).toString("hex")}`;
 const SECRET = `sec-${randomBytes(20).toString("hex")}`;
 
@@ -18,7 +19,7 @@ let server: Duplex;
 let authorization: string | undefined;
 
 beforeAll(async () => {
-  upstream = await new Upstream().listen([HOST]);
+  upstream = await new Upstream().listen([HOST, HELD]);
   upstream.secure.on("upgrade", (request, socket) => {
     server = socket;
     authorization = request.headers.authorization;
@@ -44,7 +45,12 @@ beforeAll(async () => {
     socket.on("error", () => undefined);
   });
   proxy = await new TestProxy({
-    routes: [upstream.route(HOST, { credentials: [bearer(TOKEN)] })],
+    routes: [
+      upstream.route(HOST, { credentials: [bearer(TOKEN)] }),
+      upstream.route(HELD, {
+        dlp: { outbound_detectors: null, inbound_detectors: [], outbound_on_match: "supervise" },
+      }),
+    ],
     guarded: [{ kind: "known_secrets", name: "SECRET", value: SECRET }],
   }).listen();
 });
@@ -108,6 +114,35 @@ describe("a WebSocket through the gate", () => {
         expect(answer).toMatch(/^HTTP\/1.1 400 [^]*you sent Bearer [^]+\.$/);
         expect(answer).not.toContain(TOKEN);
       }
+    } finally {
+      upstream.secure.removeAllListeners("upgrade").on("upgrade", accepts as never);
+    }
+  });
+
+  it("G-104 is refused with a finding in its head, also where the operator would be asked about a request", async () => {
+    authorization = "as it was";
+    const answer = await proxy.raw(
+      `GET /?note=${SECRET} HTTP/1.1\r\nHost: ${HELD}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
+      await proxy.secure(HELD),
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 403 [^]*DLP_BLOCKED/);
+    expect([authorization, answer.includes(SECRET)]).toEqual(["as it was", false]);
+  });
+
+  it("is refused where the upstream uses an extension that nobody asked for: nobody could look into its messages", async () => {
+    const [accepts] = upstream.secure.listeners("upgrade") as ((...words: unknown[]) => void)[];
+    upstream.secure.removeAllListeners("upgrade").on("upgrade", (_request: IncomingMessage, socket: Duplex) => {
+      socket.on("error", () => undefined);
+      socket.write(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n",
+      );
+    });
+    try {
+      const answer = await proxy.raw(
+        `GET / HTTP/1.1\r\nHost: ${HOST}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
+        await proxy.secure(HOST),
+      );
+      expect(answer).toMatch(/^HTTP\/1.1 502 [^]*UPSTREAM_FAILED.*uses an extension/);
     } finally {
       upstream.secure.removeAllListeners("upgrade").on("upgrade", accepts as never);
     }

@@ -77,4 +77,13 @@ describe("certificates for a host", () => {
       expect(new Date(leaf.validTo).getTime()).toBeGreaterThan(Date.now() + 24 * HOUR);
     }
   });
+
+  it("G-28 are kept for a bounded number of hosts", () => {
+    const own = new Authority(SUBJECT, keys);
+    const first = own.chain("first.example");
+    for (let number = 0; number < 511; number++) own.chain(`n${number}.example`);
+    expect(own.chain("first.example")).toBe(first);
+    own.chain("one-more.example");
+    expect(own.chain("first.example")).not.toBe(first);
+  });
 });
