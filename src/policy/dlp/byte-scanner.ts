@@ -7,7 +7,7 @@ import type { Match } from "./match.ts";
 import type { EncodedNeedle, ExactNeedle, RawNeedles } from "./raw-needles.ts";
 import { RuleHits, type RuleSet } from "./rule-set.ts";
 import { type KernelVisitor, ScanKernel } from "./scan-kernel.ts";
-import { separatedTexts } from "./separated-text.ts";
+import { regularText, separatedTexts } from "./separated-text.ts";
 import { startsEscape, unescapeLayer } from "./unescape.ts";
 
 /** How far from the place where it was noticed a match reaches at most, on either side. */
@@ -56,7 +56,7 @@ export class ByteScanner {
 
   #scanLayer(layer: Layer, from: number, to: number, report: (match: Match) => void): void {
     const work = new LayerWork(this.#needles, layer, report);
-    const isCompact = layer.view.every((name) => name === "escaped");
+    const isCompact = layer.view.length === 0 || layer.view.at(-1) === "escaped";
     this.#kernel.scan(layer.bytes, from, to, isCompact ? compactBefore(layer.bytes, from) : undefined, work);
     work.hits.run(layer, report);
     if (layer.depth >= MAX_DEPTH) return;
@@ -192,6 +192,9 @@ class LayerWork implements KernelVisitor {
     if (start === undefined || places.length < needle.core.length) return;
     // Case does not count in compact text; in a keyword it does.
     if (!needle.letters.every((letter, index) => bytes[places[index] ?? 0] === letter)) return;
+    const regular = regularText(this.#layer, places);
+    if (regular && ++this.#separatedReads <= MAX_SEPARATED) this.decoded.push(regular);
+    if (needle.isStrict) return;
     if (!hasSeparator(bytes, start)) return;
     if (++this.#separatedReads > MAX_SEPARATED) return;
     for (const text of separatedTexts(this.#layer, start)) {

@@ -18,7 +18,7 @@ const address = (id: string, description: string, ...schemes: readonly string[])
   shaped({
     id,
     description,
-    isCommon: true,
+    isCommon: schemes.includes("http"),
     keywords: schemes.map((scheme) => `${scheme}://`),
     pattern: new RegExp(
       `(?:${schemes.join("|").replaceAll("+", "\\+")})://[^\\s:/?#@"'\`<>\\\\]{0,64}:(?<value>[^\\s/?#@"'\`<>\\\\]{3,128})@[A-Za-z0-9\\[_]`,
