@@ -187,14 +187,16 @@ class LayerWork implements KernelVisitor {
 
   #separated(needle: SeparatedNeedle, gramAt: number, end: number): void {
     const { bytes } = this.#layer;
+    // Most are words as they stand.
+    if (needle.isStrict && nextCounting(bytes, end - 1, -1) === end - 1) return;
     const places = followCore(bytes, needle.core, gramAt, end);
     const start = places[0];
     if (start === undefined || places.length < needle.core.length) return;
-    // Case does not count in compact text; in a keyword it does.
-    if (!needle.letters.every((letter, index) => bytes[places[index] ?? 0] === letter)) return;
     const regular = regularText(this.#layer, places);
     if (regular && ++this.#separatedReads <= MAX_SEPARATED) this.decoded.push(regular);
     if (needle.isStrict) return;
+    // Case does not count in compact text; in a keyword it does.
+    if (!needle.letters.every((letter, index) => bytes[places[index] ?? 0] === letter)) return;
     if (!hasSeparator(bytes, start)) return;
     if (++this.#separatedReads > MAX_SEPARATED) return;
     for (const text of separatedTexts(this.#layer, start)) {

@@ -57,12 +57,16 @@ export function separatedNeedles(rules: readonly Rule[]): CompactNeedles {
   const byKeyword = new Map<string, number[]>();
   const strict = new Set<string>();
   for (const [index, rule] of rules.entries()) {
+    // Names of variables are words, and what follows them is known by nothing else.
+    if (rule.pattern.ignoreCase || rule.isCommon === true) continue;
     const isStrict = wantsMore(rule);
     for (const keyword of rule.keywords) {
       const { length } = compactOf(Buffer.from(keyword));
       if (length < GRAM_LENGTH - 1) continue;
-      if (isStrict || CLASS_OF[keyword.charCodeAt(0)] === 0) strict.add(keyword);
-      else byKeyword.set(keyword, [...(byKeyword.get(keyword) ?? []), index]);
+      if (isStrict || CLASS_OF[keyword.charCodeAt(0)] === 0) {
+        // Three letters and no sign behind them are in every second word.
+        if (length >= GRAM_LENGTH || /[_.]$/.test(keyword)) strict.add(spelledSmall(keyword));
+      } else byKeyword.set(keyword, [...(byKeyword.get(keyword) ?? []), index]);
     }
   }
   const needles: CompactNeedle[] = [];
@@ -78,9 +82,10 @@ export function separatedNeedles(rules: readonly Rule[]): CompactNeedles {
   return { table, needles };
 }
 
-/** A keyword that needs a border, or is common, is a part of words and of tables: with separators taken out it would be found in every source map. */
-const wantsMore = (rule: Rule): boolean =>
-  (rule.before ?? 0) > 0 || rule.pattern.ignoreCase || rule.isCommon === true || rule.pattern.source.startsWith("(?<!");
+const spelledSmall = (keyword: string): string => keyword.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+
+/** A keyword that needs a border is a part of words and of tables: with separators taken out it would be found in every source map. */
+const wantsMore = (rule: Rule): boolean => (rule.before ?? 0) > 0 || rule.pattern.source.startsWith("(?<!");
 
 /** For what comes in: no rule is asked about that. */
 export function phraseNeedles(list: readonly InjectionPhrase[]): CompactNeedles {

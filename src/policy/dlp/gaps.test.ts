@@ -6,13 +6,13 @@ import { TOKEN_RULES } from "./rules/token-rules.ts";
 const VALUE = ["kJ8s", "Qp2v", "Zx7L", "m4Rt", "Yw9B", "n3Dc"].join("");
 const scan = createDetector({ known: [{ detector: "known_secrets", name: "SECRET", value: VALUE }] }).scope();
 const hitOf = (id: string): string => TOKEN_RULES.find((rule) => rule.id === id)?.hit() ?? "";
-/** Rules of each kind: with a border, with something before their keyword, without regard to case, and keys of many lines. */
+/** Rules of each kind: with a border, with something before their keyword, and keys of many lines. */
 const IDS = [
   "github-pat",
   "npm-token",
   "jwt",
   "vault-token",
-  "aws-secret-access-key",
+  "aws-access-key-id",
   "slack-webhook",
   "postgres-url",
   "rsa-private-key",

@@ -149,7 +149,12 @@ function compactLoop(): Code {
 }
 
 /** What may begin an escape below 0x80. */
-const ESCAPING: readonly number[] = [0, 0x0a, 0x24, 0x25, 0x26, 0x2b, 0x3c, 0x3d, BACKSLASH];
+const ESCAPING: readonly number[] = [0, 0x0a, 0x2b, BACKSLASH];
+/** And in a row: `$%&`, `<=`. */
+const ESCAPING_RUNS: readonly (readonly [first: number, last: number])[] = [
+  [0x24, 0x26],
+  [0x3c, 0x3d],
+];
 
 const mayBeAt = (place: Code, tables: number): Code =>
   and(load8(load8(place, TEXT), tables), load8(load8(place, TEXT + 1), tables + 256));
@@ -158,6 +163,8 @@ const mayBeAt = (place: Code, tables: number): Code =>
 function escapeLoop(): Code {
   const [BITS, PLACE, TEXT_BYTES] = [3, 4, 5] as const;
   const is = (byte: number): Code => vector.equal(get(TEXT_BYTES), vector.splat(byte));
+  const isWithin = ([first, last]: readonly [number, number]): Code =>
+    vector.isLess(vector.subtract(get(TEXT_BYTES), vector.splat(first)), vector.splat(last - first + 1));
   return sequence(
     loopWhile(
       and(isLess(get(AT), get(END)), isRoom),
@@ -165,7 +172,10 @@ function escapeLoop(): Code {
       set(
         BITS,
         vector.bits(
-          vector.or(vector.isAtLeast(get(TEXT_BYTES), vector.splat(0xc2)), ESCAPING.map(is).reduce(vector.or)),
+          vector.or(
+            vector.isAtLeast(get(TEXT_BYTES), vector.splat(0xc2)),
+            [...ESCAPING.map(is), ...ESCAPING_RUNS.map(isWithin)].reduce(vector.or),
+          ),
         ),
       ),
       loopWhile(
