@@ -175,6 +175,14 @@ describe("a token", () => {
     expect(scan.text("body", `{"a":"${text}"}`).map(({ rule }) => rule)).toContain("github-pat");
   });
 
+  it("is found in base32 of small letters, as names of hosts and files have it", () => {
+    for (const before of ["", "a", "ab", "abc", "abcd"])
+      expect(scan.text("path", `/v1/${base32(before + TOKEN).toLowerCase()}/x`)[0]).toMatchObject({
+        rule: "github-pat",
+        view: "base32",
+      });
+  });
+
   it("is found behind an ordinary word, whatever it wants before it", () => {
     const bordered = TOKEN_RULES.filter(
       ({ severity, pattern, isCommon }) =>

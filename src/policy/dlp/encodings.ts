@@ -139,6 +139,7 @@ export function encodedForms(bytes: Uint8Array): Form[] {
 /** Encodings of a word that a reader of bytes as they stand looks for. Those that are rare are not looked for inside of others: there are many words. */
 export function wordForms(bytes: Uint8Array, isNested: boolean): Form[] {
   const once = exactForms(bytes);
+  const small = base32Forms(bytes).map((text) => latin1(Buffer.from(text).toString("latin1").toLowerCase()));
   if (!isNested) return once.filter(({ view }) => view[0] === "base64" || view[0] === "hex");
   const twice = once
     .filter(({ view }) => view[0] !== "base32")
@@ -151,5 +152,5 @@ export function wordForms(bytes: Uint8Array, isNested: boolean): Form[] {
   const escaped = escapedForms(bytes).flatMap((inner) =>
     aligned("base64", base64Forms(inner.bytes), inner.bytes).map((outer) => inside(outer, inner)),
   );
-  return [...once, ...twice, ...escaped];
+  return [...once, ...aligned("base32", small, bytes), ...twice, ...escaped];
 }
