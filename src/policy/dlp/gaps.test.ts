@@ -121,3 +121,15 @@ describe("what has such characters and no value in it", () => {
     expect(found(text)).toEqual([]);
   });
 });
+
+it.each(["n.p.m._.", "A.K.I.A.", "e.y.J.h.b.G.c.i.O.i.x ", "H4sIAAAAAAAAA\n", "78 9c eJw789c"])(
+  "a text that is full of %j costs no more than others",
+  (words) => {
+    const bytes = Buffer.from(words.repeat(Math.ceil((256 * 1024) / words.length)));
+    const before = process.cpuUsage();
+    found(bytes);
+    for (let at = 0; at < bytes.length; at += 32_000) found(bytes.subarray(at, at + 32_000));
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(2000);
+  },
+);

@@ -6,6 +6,8 @@ import type { Match } from "./match.ts";
 /** So many packed texts of one body are unpacked, each to so many bytes: one who sends more only wants to cost time. */
 const MAX_PACKED = 8;
 const MAX_BYTES = 4 * 1024 * 1024;
+/** And so many bytes are tried in all, of what only begins like one. */
+const MAX_TRIED = 1024 * 1024;
 /** A shorter text has no room for a secret and what packing adds. */
 const SHORTEST = 24;
 
@@ -95,12 +97,18 @@ export function scanPacked(scanner: ByteScanner, bytes: Uint8Array, report: (mat
 function packedTexts(bytes: Uint8Array): Packed[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const found: Packed[] = [];
+  let tried = 0;
   for (const beginning of BEGINNINGS) {
     const { rare, before, view } = beginning;
-    for (let at = buffer.indexOf(rare); at >= 0 && found.length < MAX_PACKED; at = buffer.indexOf(rare, at + 1)) {
+    for (
+      let at = buffer.indexOf(rare);
+      at >= 0 && found.length < MAX_PACKED && tried < MAX_TRIED;
+      at = buffer.indexOf(rare, at + 1)
+    ) {
       const start = at - before;
       if (start < 0 || !mayBegin(buffer, start, rare)) continue;
       const end = beginning.end(buffer, start);
+      tried += end - start;
       const unpacked = end - start < SHORTEST ? undefined : unpack(beginning, buffer.subarray(start, end));
       if (unpacked) found.push({ piece: { start, end }, unpacked, view });
     }

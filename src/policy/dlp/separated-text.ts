@@ -68,8 +68,17 @@ function withoutSingle(parent: Layer, start: number): Layer | undefined {
 const BEFORE = 600;
 const BEHIND = 1900;
 
+/** A text without what is between its characters, and where a word behind it may be in a longer one. */
+interface RegularText {
+  readonly layer: Layer;
+  readonly end: number;
+}
+
 /** All around some of its characters, where the same is between each and the next one: `n-p-m-_-A`. Undefined where it is not. */
-export function regularText(parent: Layer, [first = 0, second = 0, third = 0]: readonly number[]): Layer | undefined {
+export function regularText(
+  parent: Layer,
+  [first = 0, second = 0, third = 0]: readonly number[],
+): RegularText | undefined {
   const { bytes } = parent;
   const step = second - first;
   if (step < 2 || third - second !== step) return undefined;
@@ -85,7 +94,9 @@ export function regularText(parent: Layer, [first = 0, second = 0, third = 0]: r
     places.push(at);
     if (!isBetween(at)) break;
   }
-  return layerOf(parent, places);
+  const isWhole = places.length < BEFORE + BEHIND;
+  const end = (places.at(isWhole ? -1 : -BEFORE) ?? first) + 1;
+  return { layer: layerOf(parent, places), end };
 }
 
 /** Without the `gap` bytes after each `part` bytes, as long as these are the same. */
