@@ -18,7 +18,10 @@ afterAll(async () => {
 const head = (lines: string[], start = "POST / HTTP/1.1"): string =>
   [start, `Host: ${HOST}`, ...lines, "", ""].join("\r\n");
 
-const SOCKET = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: eA=="];
+const UPGRADE = ["Upgrade: websocket", "Connection: Upgrade"];
+const VERSION = "Sec-WebSocket-Version: 13";
+const KEY = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+const SOCKET = [...UPGRADE, VERSION, KEY];
 
 describe("G-37 a request that can be read in two ways", () => {
   it.each([
@@ -69,6 +72,23 @@ describe("G-37 a request that can be read in two ways", () => {
       ["/", "hello"],
       ["/second", ""],
     ]);
+  });
+});
+
+describe("G-195 a WebSocket that is none for a server", () => {
+  it.each([
+    ["no key", [VERSION]],
+    ["a key of one byte", [VERSION, "Sec-WebSocket-Key: eA=="]],
+    ["a key that is text", [VERSION, "Sec-WebSocket-Key: any words at all"]],
+    ["two keys", [VERSION, KEY, KEY]],
+    ["no version", [KEY]],
+    ["an old version", [KEY, "Sec-WebSocket-Version: 8"]],
+    ["two versions", [KEY, VERSION, "Sec-WebSocket-Version: 8"]],
+  ])("is refused: %s", async (_what, lines) => {
+    upstream.seen.length = 0;
+    const answer = await proxy.raw(head([...UPGRADE, ...lines], "GET / HTTP/1.1"), await proxy.secure(HOST));
+    expect(answer).toMatch(/^HTTP\/1\.1 403 .*EGRESS_DENIED/s);
+    expect(upstream.seen).toEqual([]);
   });
 });
 

@@ -61,7 +61,8 @@ it("names egress.ca for a proxy of the host's as well", async () => {
 it("names it to a WebSocket too", async () => {
   proxy.obey({ routes: [inside()] });
   const socket = await proxy.secure(HOST);
-  const head = `GET / HTTP/1.1\r\nhost: ${HOST}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n`;
+  const handshake = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+  const head = `GET / HTTP/1.1\r\nhost: ${HOST}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n${handshake}\r\n`;
   expect(await proxy.raw(head, socket)).toContain("egress.ca in the configuration");
 });
 

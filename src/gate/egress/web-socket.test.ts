@@ -108,7 +108,7 @@ describe("a WebSocket through the gate", () => {
       for (const refuses of [refuse((text) => Buffer.from(text), ""), refuse(gzipSync, "Content-Encoding: gzip\r\n")]) {
         upstream.secure.removeAllListeners("upgrade").on("upgrade", refuses);
         const answer = await proxy.raw(
-          `GET / HTTP/1.1\r\nHost: ${HOST}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
+          `GET / HTTP/1.1\r\nHost: ${HOST}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
           await proxy.secure(HOST),
         );
         expect(answer).toMatch(/^HTTP\/1.1 400 [^]*you sent Bearer [^]+\.$/);

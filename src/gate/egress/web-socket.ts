@@ -10,7 +10,7 @@ import { inject } from "./credentials.ts";
 import { Denied, denialAnswer } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { isLookedAt, readable } from "./exchange.ts";
-import { type HeaderList, endToEnd, filterHeaders, headerPairs, headerValue } from "./header-list.ts";
+import { type HeaderList, endToEnd, filterHeaders, headerPairs, headerValue, headerValues } from "./header-list.ts";
 import { carryAnswer } from "./incoming-body.ts";
 import { HeadAtFirstByte, InjectionFound, injectionWatch } from "./incoming-watch.ts";
 import { IncomingFrames } from "./incoming-frames.ts";
@@ -43,6 +43,9 @@ export async function serveUpgrade(
         "EGRESS_DENIED",
         "The gate lets no other protocol than WebSocket take over a connection",
       );
+    // SECURITY: without them a server takes it for another request than the gate does, and what follows for a body or a request (G-195)
+    if (!isHandshake(request.rawHeaders))
+      throw denied(admitted.record, "EGRESS_DENIED", "The gate takes no WebSocket without its key and version");
     // SECURITY: its body would be frames for one side and a body for the other (G-37)
     if (hasBody(request.rawHeaders))
       throw denied(admitted.record, "EGRESS_DENIED", "The gate takes no body with a request for a WebSocket");
@@ -53,6 +56,13 @@ export async function serveUpgrade(
   } catch (error) {
     answerDenied(context, admitted, socket, error);
   }
+}
+
+/** As RFC 6455 has it: one key of sixteen bytes, and the one version that there is. */
+function isHandshake(headers: HeaderList): boolean {
+  const keys = headerValues(headers, "sec-websocket-key");
+  const versions = headerValues(headers, "sec-websocket-version");
+  return keys.length === 1 && /^[A-Za-z0-9+/]{21}[AQgw]==$/.test(keys[0] ?? "") && versions.join() === "13";
 }
 
 function answerDenied(context: EgressContext, admitted: Admitted | undefined, socket: Duplex, error: unknown): void {

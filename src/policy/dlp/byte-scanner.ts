@@ -7,7 +7,7 @@ import type { Match } from "./match.ts";
 import type { EncodedNeedle, ExactNeedle, RawNeedles } from "./raw-needles.ts";
 import { RuleHits, type RuleSet } from "./rule-set.ts";
 import { type KernelVisitor, ScanKernel } from "./scan-kernel.ts";
-import { separatedTexts } from "./separated-text.ts";
+import { regularText, separatedTexts } from "./separated-text.ts";
 import { startsEscape, unescapeLayer } from "./unescape.ts";
 
 /** How far from the place where it was noticed a match reaches at most, on either side. */
@@ -19,6 +19,7 @@ const SEPARATED_WITHIN = 24;
 const DIGIT_WITHIN = 20;
 /** How many separated keywords of one window are looked at: text has none, and one who writes thousands only wants to cost time. */
 const MAX_SEPARATED = 256;
+const MAX_REGULAR = 64;
 /** Bytes for each character of a value whose characters have something between them. */
 const WIDEST_GAP = 8;
 /** Encodings inside of encodings. */
@@ -56,7 +57,7 @@ export class ByteScanner {
 
   #scanLayer(layer: Layer, from: number, to: number, report: (match: Match) => void): void {
     const work = new LayerWork(this.#needles, layer, report);
-    const isCompact = layer.view.every((name) => name === "escaped");
+    const isCompact = layer.view.length === 0 || layer.view.at(-1) === "escaped";
     this.#kernel.scan(layer.bytes, from, to, isCompact ? compactBefore(layer.bytes, from) : undefined, work);
     work.hits.run(layer, report);
     if (layer.depth >= MAX_DEPTH) return;
@@ -95,6 +96,9 @@ class LayerWork implements KernelVisitor {
   /** Where groups begin that were decoded already. */
   #groups: Map<string, Set<number>> | undefined;
   #separatedReads = 0;
+  #regularReads = 0;
+  /** The last text with the same between all characters: up to where the next one need not begin. */
+  #regular: { readonly start: number; readonly end: number; readonly step: number } | undefined;
 
   constructor(needles: Needles, layer: Layer, report: (match: Match) => void) {
     this.#needles = needles;
@@ -187,9 +191,13 @@ class LayerWork implements KernelVisitor {
 
   #separated(needle: SeparatedNeedle, gramAt: number, end: number): void {
     const { bytes } = this.#layer;
+    // Most are words as they stand.
+    if (needle.isStrict && nextCounting(bytes, end - 1, -1) === end - 1) return;
     const places = followCore(bytes, needle.core, gramAt, end);
     const start = places[0];
     if (start === undefined || places.length < needle.core.length) return;
+    this.#readRegular(places);
+    if (needle.isStrict) return;
     // Case does not count in compact text; in a keyword it does.
     if (!needle.letters.every((letter, index) => bytes[places[index] ?? 0] === letter)) return;
     if (!hasSeparator(bytes, start)) return;
@@ -206,6 +214,19 @@ class LayerWork implements KernelVisitor {
         }
       });
     }
+  }
+
+  /** What was read with an earlier word is not read again: a text that is full of such words costs no more than its length. */
+  #readRegular(places: readonly number[]): void {
+    const [start = 0, second = 0] = places;
+    const step = second - start;
+    const last = this.#regular;
+    if (last && step === last.step && start < last.end && (start - last.start) % step === 0) return;
+    const regular = this.#regularReads < MAX_REGULAR ? regularText(this.#layer, places) : undefined;
+    if (regular === undefined) return;
+    this.#regularReads++;
+    this.#regular = { start, end: regular.end, step };
+    this.decoded.push(regular.layer);
   }
 
   #add(of: Match["of"], view: readonly string[], pieces: readonly Piece[]): void {

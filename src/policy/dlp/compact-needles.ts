@@ -37,6 +37,8 @@ export interface SeparatedNeedle {
   /** Of the keyword, those characters that count. */
   readonly letters: Uint8Array;
   readonly core: Uint8Array;
+  /** Only where the same is between all of its characters: otherwise it is a part of words and of tables. */
+  readonly isStrict: boolean;
 }
 
 export interface CompactNeedles {
@@ -53,25 +55,37 @@ const MOST_PART = 32;
 export function separatedNeedles(rules: readonly Rule[]): CompactNeedles {
   const table = new GramTable();
   const byKeyword = new Map<string, number[]>();
+  const strict = new Set<string>();
   for (const [index, rule] of rules.entries()) {
-    // A keyword that needs a border is a part of words and of tables: with separators taken out it would be found in every source map.
-    const needsBorder = rule.pattern.source.startsWith("(?<!");
-    if ((rule.before ?? 0) > 0 || rule.pattern.ignoreCase || rule.isCommon === true || needsBorder) continue;
+    // Names of variables are words, and what follows them is known by nothing else.
+    if (rule.pattern.ignoreCase || rule.isCommon === true) continue;
+    const isStrict = wantsMore(rule);
     for (const keyword of rule.keywords) {
-      if (CLASS_OF[keyword.charCodeAt(0)] === 0 || compactOf(Buffer.from(keyword)).length < GRAM_LENGTH - 1) continue;
-      byKeyword.set(keyword, [...(byKeyword.get(keyword) ?? []), index]);
+      const { length } = compactOf(Buffer.from(keyword));
+      if (length < GRAM_LENGTH - 1) continue;
+      if (isStrict || CLASS_OF[keyword.charCodeAt(0)] === 0) {
+        // Three letters and no sign behind them are in every second word.
+        if (length >= GRAM_LENGTH || /[_.]$/.test(keyword)) strict.add(spelledSmall(keyword));
+      } else byKeyword.set(keyword, [...(byKeyword.get(keyword) ?? []), index]);
     }
   }
   const needles: CompactNeedle[] = [];
-  for (const [word, indices] of byKeyword) {
+  const add = (word: string, indices: readonly number[], isStrict: boolean) => {
     const keyword = Buffer.from(word);
     const core = compactOf(keyword);
     const letters = Uint8Array.from(keyword).filter((byte) => CLASS_OF[byte] !== 0);
-    needles.push({ kind: "separated", rules: indices, keyword, letters, core });
+    needles.push({ kind: "separated", rules: indices, keyword, letters, core, isStrict });
     enter(table, needles.length - 1, core);
-  }
+  };
+  for (const [word, indices] of byKeyword) add(word, indices, false);
+  for (const word of strict) add(word, [], true);
   return { table, needles };
 }
+
+const spelledSmall = (keyword: string): string => keyword.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+
+/** A keyword that needs a border is a part of words and of tables: with separators taken out it would be found in every source map. */
+const wantsMore = (rule: Rule): boolean => (rule.before ?? 0) > 0 || rule.pattern.source.startsWith("(?<!");
 
 /** For what comes in: no rule is asked about that. */
 export function phraseNeedles(list: readonly InjectionPhrase[]): CompactNeedles {

@@ -60,20 +60,21 @@ export function isEncoded(bytes: Uint8Array, at: number, { encoding, before, inn
  * What stands around `at` in some encoding, decoded. `before` bytes of a group are before `at`. Line breaks in between are passed over, as real decoders do; anything
  * else ends it. Answers also where groups begin, so that nobody decodes the same again.
  *
- * `fromBlank`: what comes before a blank is left out. In `the token bnBtXz…` it is another word, though its letters are those of an encoding, and a token wants a border before it.
+ * `betweenBlanks`: what comes before a blank and after the next one is left out. In `the token bnBtXz… and` these are other words, though their letters are those of an encoding, and
+ * a token wants a border on either side.
  */
 export function decodeAround(
   parent: Layer,
   encoding: DecodedView,
   at: number,
   before: number,
-  fromBlank = false,
+  betweenBlanks = false,
 ): Decoded {
   if (encoding === "reversed") return reverseAround(parent, at);
   const { table, bits, group } = ALPHABETS[encoding];
   const lead = leadOf(encoding, before);
-  const earlier = placesBefore(parent.bytes, table, at, lead, group, fromBlank);
-  const places = [...earlier, ...placesAfter(parent.bytes, table, at)];
+  const earlier = placesBefore(parent.bytes, table, at, lead, group, betweenBlanks);
+  const places = [...earlier, ...placesAfter(parent.bytes, table, at, betweenBlanks)];
   const size = Math.floor((places.length * bits) / 8);
   const bytes = new Uint8Array(size);
   const starts = new Int32Array(size);
@@ -95,14 +96,15 @@ export function decodeAround(
     ends[length++] = place + 1;
   }
   const layer = new Layer(bytes, [...parent.view, encoding], { parent, starts, ends });
-  const hasBlank = earlier.length > lead && parent.bytes.subarray(Math.max(0, earlier[0] ?? at), at).some(isBlank);
+  const last = (places.at(-1) ?? at) + 1;
+  const hasBlank = parent.bytes.subarray(Math.max(0, earlier[0] ?? at), last).some(isBlank);
   return { layer, groups, hasBlank };
 }
 
 export interface Decoded {
   readonly layer: Layer;
   readonly groups: readonly number[];
-  /** A blank stands in it before `at`. */
+  /** A blank stands in it. */
   readonly hasBlank: boolean;
 }
 
@@ -113,12 +115,12 @@ function placesBefore(
   at: number,
   lead: number,
   group: number,
-  fromBlank: boolean,
+  betweenBlanks: boolean,
 ): number[] {
   const places: number[] = [];
   let place = at;
   while (places.length < BACK + lead) {
-    if (fromBlank && places.length >= lead && isBlank(bytes[place - 1])) break;
+    if (betweenBlanks && places.length >= lead && isBlank(bytes[place - 1])) break;
     place = skipBreaks(bytes, place - 1, -1);
     if (place < 0 || (table[bytes[place] ?? 0] ?? -1) < 0) break;
     places.push(place);
@@ -128,9 +130,10 @@ function placesBefore(
   return places.reverse();
 }
 
-function placesAfter(bytes: Uint8Array, table: Int8Array, at: number): number[] {
+function placesAfter(bytes: Uint8Array, table: Int8Array, at: number, betweenBlanks: boolean): number[] {
   const places: number[] = [];
   for (let place = at; places.length < AHEAD; place++) {
+    if (betweenBlanks && isBlank(bytes[place])) break;
     place = skipBreaks(bytes, place, 1);
     if (place < 0 || (table[bytes[place] ?? 0] ?? -1) < 0) break;
     places.push(place);

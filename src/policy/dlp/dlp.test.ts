@@ -149,7 +149,7 @@ describe("a known value that is nearly only separators", () => {
 });
 
 /** What they are known by is in the middle of them, or is in every text, so that it is not looked for in base64. */
-const NO_KEYWORD_OF_THEIR_OWN: readonly string[] = ["mailchimp-key", "resend-key", "square-access-token"];
+const NO_KEYWORD_OF_THEIR_OWN: readonly string[] = ["square-access-token"];
 const TOKEN = `ghp_${SECRET}${SECRET.slice(0, 12)}`;
 
 describe("a token", () => {
@@ -173,6 +173,14 @@ describe("a token", () => {
   ])("is found as %s of %s", (outer, inner) => {
     const text = VIEWS[outer]?.(VIEWS[inner]?.(TOKEN) ?? "") ?? "";
     expect(scan.text("body", `{"a":"${text}"}`).map(({ rule }) => rule)).toContain("github-pat");
+  });
+
+  it("is found in base32 of small letters, as names of hosts and files have it", () => {
+    for (const before of ["", "a", "ab", "abc", "abcd"])
+      expect(scan.text("path", `/v1/${base32(before + TOKEN).toLowerCase()}/x`)[0]).toMatchObject({
+        rule: "github-pat",
+        view: "base32",
+      });
   });
 
   it("is found behind an ordinary word, whatever it wants before it", () => {

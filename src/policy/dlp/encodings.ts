@@ -12,7 +12,8 @@ export interface Form {
   readonly before: number;
 }
 
-export type ViewName = "reversed" | "base64" | "base32" | "hex" | "decimal" | "binary" | "rot13" | "utf16";
+export type ViewName =
+  "reversed" | "base64" | "base32" | "hex" | "escaped" | "decimal" | "octal" | "binary" | "rot13" | "utf16";
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
@@ -86,9 +87,27 @@ function rareForms(bytes: Uint8Array): Form[] {
     form("rot13", rot13(bytes), bytes),
     written("decimal", (byte) => byte.toString()),
     written("hex", (byte) => `0x${byte.toString(16).padStart(2, "0")}`),
+    written("octal", (byte) => byte.toString(8).padStart(3, "0")),
     written("binary", (byte) => byte.toString(2).padStart(8, "0")),
+    // Of both orders of bytes: without its last zero one is a part of the other.
+    form("hex", latin1(hex(wide.subarray(0, -1))), wide),
     ...aligned("base64", base64Forms(wide), wide).map((one): Form => ({ ...one, view: ["base64", "utf16"] })),
   ];
+}
+
+/** A text whose characters were written as escapes before it was encoded: all of them, or as libraries do it. Without an encoding around them escapes are undone. */
+function escapedForms(bytes: Uint8Array): Form[] {
+  const text = Buffer.from(bytes).toString();
+  const all = (write: (byte: number) => string) => Array.from(bytes, write).join("");
+  const percent = all((byte) => `%${byte.toString(16).padStart(2, "0")}`);
+  const texts = [
+    percent,
+    percent.toUpperCase(),
+    all((byte) => `\\u${byte.toString(16).padStart(4, "0")}`),
+    encodeURIComponent(text),
+    JSON.stringify(text).slice(1, -1),
+  ];
+  return [...new Set(texts)].filter((one) => one !== text).map((one) => form("escaped", Buffer.from(one), bytes));
 }
 
 /** A text inside of an encoding is read exactly, so here case and alphabet count. */
@@ -109,7 +128,7 @@ function exactForms(bytes: Uint8Array): Form[] {
 
 /** Every encoding, and every encoding of every encoding, for a reader that drops separators and case. Without the value itself. */
 export function encodedForms(bytes: Uint8Array): Form[] {
-  const twice = exactForms(bytes).flatMap((inner) =>
+  const twice = [...exactForms(bytes), ...escapedForms(bytes)].flatMap((inner) =>
     outerForms(inner.bytes)
       .filter((outer) => !cancels(outer, inner))
       .map((outer) => inside(outer, inner)),
@@ -120,6 +139,7 @@ export function encodedForms(bytes: Uint8Array): Form[] {
 /** Encodings of a word that a reader of bytes as they stand looks for. Those that are rare are not looked for inside of others: there are many words. */
 export function wordForms(bytes: Uint8Array, isNested: boolean): Form[] {
   const once = exactForms(bytes);
+  const small = base32Forms(bytes).map((text) => latin1(Buffer.from(text).toString("latin1").toLowerCase()));
   if (!isNested) return once.filter(({ view }) => view[0] === "base64" || view[0] === "hex");
   const twice = once
     .filter(({ view }) => view[0] !== "base32")
@@ -128,5 +148,9 @@ export function wordForms(bytes: Uint8Array, isNested: boolean): Form[] {
         .filter((outer) => outer.view[0] !== "base32" && !cancels(outer, inner))
         .map((outer) => inside(outer, inner)),
     );
-  return [...once, ...twice];
+  // Words have no signs that a library would escape.
+  const escaped = escapedForms(bytes).flatMap((inner) =>
+    aligned("base64", base64Forms(inner.bytes), inner.bytes).map((outer) => inside(outer, inner)),
+  );
+  return [...once, ...aligned("base32", small, bytes), ...twice, ...escaped];
 }

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { deflateSync, gzipSync } from "node:zlib";
+import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createDetector } from "./create-detector.ts";
 
@@ -14,6 +14,18 @@ function gzipNamed(text: string): Buffer {
   return Buffer.concat([packed.subarray(0, 10), Buffer.from("notes.txt\0"), packed.subarray(10)]);
 }
 
+/** One file in a zip archive. */
+function zipped(text: string): Buffer {
+  const packed = deflateRawSync(text);
+  const head = Buffer.alloc(30);
+  head.write("PK\x03\x04", "latin1");
+  head.writeUInt16LE(8, 8);
+  head.writeUInt16LE(9, 26);
+  return Buffer.concat([head, Buffer.from("notes.txt"), packed]);
+}
+
+const inLines = (text: string, line: string): string => (text.match(/.{1,40}/g) ?? []).join(line);
+
 const PACKED: Readonly<Record<string, (text: string) => Buffer | string>> = {
   gzip: (text) => gzipSync(text),
   "gzip with a name": gzipNamed,
@@ -26,9 +38,18 @@ const PACKED: Readonly<Record<string, (text: string) => Buffer | string>> = {
   "gzip in hex, in capitals": (text) => gzipSync(text).toString("hex").toUpperCase(),
   "zlib in base64": (text) => deflateSync(text).toString("base64"),
   "zlib in base64, packed well": (text) => deflateSync(text, { level: 9 }).toString("base64"),
+  "zlib in base64, packed fast": (text) => deflateSync(text, { level: 1 }).toString("base64"),
+  "zlib in base64, packed at level 5": (text) => deflateSync(text, { level: 5 }).toString("base64"),
+  "zlib in hex": (text) => deflateSync(text).toString("hex"),
+  zlib: (text) => deflateSync(text),
+  "gzip in lines of base64": (text) => inLines(gzipSync(text).toString("base64"), "\n"),
+  "gzip in lines of base64, as a string has them": (text) => inLines(gzipSync(text).toString("base64"), "\\n"),
+  "gzip in lines of hex": (text) => inLines(gzipSync(text).toString("hex"), "\r\n"),
+  zip: zipped,
+  "zip in base64": (text) => zipped(text).toString("base64"),
 };
 
-describe("what was packed before it was sent", () => {
+describe("G-193 what was packed before it was sent", () => {
   it.each(Object.entries(PACKED))("is looked into: %s", (_, pack) => {
     for (const [before, after] of [
       ["", ""],
@@ -55,9 +76,13 @@ describe("what was packed before it was sent", () => {
 
   it("is nothing where it only begins like that, and stops nothing", () => {
     fc.assert(
-      fc.property(fc.constantFrom("H4sI", "1f8b08", "eJw", "eNo", "\u001f\u008b\b"), fc.string(), (start, rest) => {
-        expect(scan.bytes("body", Buffer.from(`x ${start}${rest}${"A".repeat(40)}`, "latin1"))).toEqual([]);
-      }),
+      fc.property(
+        fc.constantFrom("H4sI", "1f8b08", "eJw", "eNo", "eAE", "789c", "PK\u0003\u0004", "\u001f\u008b\b"),
+        fc.string(),
+        (start, rest) => {
+          expect(scan.bytes("body", Buffer.from(`x ${start}${rest}${"A".repeat(40)}`, "latin1"))).toEqual([]);
+        },
+      ),
     );
   });
 

@@ -1,7 +1,7 @@
 import { BACKSLASH, BREAK_LETTER, CLASS_OF } from "./compact-text.ts";
+import { GAP_BEGINNINGS } from "./gaps.ts";
 import { FAR_BYTES, FIRST_FACTOR, NEAR_BYTES, SECOND_FACTOR, fillFilters } from "./gram-filter.ts";
 import { GRAM_LENGTH, type GramTable } from "./gram-table.ts";
-import { MAY_ESCAPE } from "./unescape.ts";
 import {
   type Code,
   add,
@@ -54,7 +54,8 @@ const PLACE_BYTES = 4;
 /** Where things are in memory, one after the other. */
 const ESCAPES = 0; // by a byte: which bit of `FOLLOWERS` it asks for
 const FOLLOWERS = ESCAPES + 256; // by the byte after it
-const PICKS = FOLLOWERS + 256; // by eight bits: the numbers of those that are set, in eight bytes; and once more for the second half of a vector
+const MORE = FOLLOWERS + 256; // the same two once more, since a byte has eight bits only
+const PICKS = MORE + 512; // by eight bits: the numbers of those that are set, in eight bytes; and once more for the second half of a vector
 const RAW_NEAR = PICKS + 2 * 2048;
 const RAW_FAR = RAW_NEAR + NEAR_BYTES;
 const COMPACT_NEAR = RAW_FAR + FAR_BYTES;
@@ -147,10 +148,23 @@ function compactLoop(): Code {
   );
 }
 
+/** What may begin an escape below 0x80. */
+const ESCAPING: readonly number[] = [0, 0x0a, 0x2b, BACKSLASH];
+/** And in a row: `$%&`, `<=`. */
+const ESCAPING_RUNS: readonly (readonly [first: number, last: number])[] = [
+  [0x24, 0x26],
+  [0x3c, 0x3d],
+];
+
+const mayBeAt = (place: Code, tables: number): Code =>
+  and(load8(load8(place, TEXT), tables), load8(load8(place, TEXT + 1), tables + 256));
+
 /** Most vectors have nothing that could begin an escape. */
 function escapeLoop(): Code {
   const [BITS, PLACE, TEXT_BYTES] = [3, 4, 5] as const;
   const is = (byte: number): Code => vector.equal(get(TEXT_BYTES), vector.splat(byte));
+  const isWithin = ([first, last]: readonly [number, number]): Code =>
+    vector.isLess(vector.subtract(get(TEXT_BYTES), vector.splat(first)), vector.splat(last - first + 1));
   return sequence(
     loopWhile(
       and(isLess(get(AT), get(END)), isRoom),
@@ -159,18 +173,15 @@ function escapeLoop(): Code {
         BITS,
         vector.bits(
           vector.or(
-            vector.or(is(BACKSLASH), vector.isAtLeast(get(TEXT_BYTES), vector.splat(0xd0))),
-            vector.or(is(0x25), is(0x26)),
+            vector.isAtLeast(get(TEXT_BYTES), vector.splat(0xc2)),
+            [...ESCAPING.map(is), ...ESCAPING_RUNS.map(isWithin)].reduce(vector.or),
           ),
         ),
       ),
       loopWhile(
         isMore(get(BITS), i32(0)),
         set(PLACE, add(get(AT), lowestBit(get(BITS)))),
-        when(
-          and(load8(load8(get(PLACE), TEXT), ESCAPES), load8(load8(get(PLACE), TEXT + 1), FOLLOWERS)),
-          emit(get(PLACE)),
-        ),
+        when(or(mayBeAt(get(PLACE), ESCAPES), mayBeAt(get(PLACE), MORE)), emit(get(PLACE))),
         set(BITS, and(get(BITS), add(get(BITS), i32(-1)))),
       ),
       set(AT, add(get(AT), i32(LANES))),
@@ -212,13 +223,18 @@ interface Exports {
 }
 
 /** Which bytes may follow one that may begin an escape, by its bit. The parser of escapes decides; this only spares it most of the text. */
-const ESCAPE_BITS: readonly (readonly [bit: number, begins: readonly number[], follows: (byte: number) => boolean])[] =
-  [
-    [1, [BACKSLASH], (byte) => /[ux0-7]/.test(String.fromCharCode(byte))],
-    [2, [0x25], (byte) => /[u0-9a-fA-F]/.test(String.fromCharCode(byte))],
-    [4, [0x26], (byte) => byte === 0x23],
-    [8, Array.from(MAY_ESCAPE.keys()).filter((byte) => byte >= 0x80 && MAY_ESCAPE[byte] === 1), () => true],
-  ];
+const ESCAPE_PAIRS: readonly (readonly [begins: readonly number[], follows: (byte: number) => boolean])[] = [
+  [[BACKSLASH], (byte) => /[ux0-7nr\r\n]/.test(String.fromCharCode(byte))],
+  [[0x25], (byte) => /[u0-9a-fA-F]/.test(String.fromCharCode(byte))],
+  [[0x26], (byte) => /[#sNzZ]/.test(String.fromCharCode(byte))],
+  [[0x3d], (byte) => /[0-9A-F\r\n\\]/.test(String.fromCharCode(byte))],
+  [[0xce], (byte) => byte >= 0x91 && byte <= 0xbf],
+  [[0xd0, 0xd1], (byte) => byte >= 0x80 && byte <= 0xbf],
+  [[0xef], (byte) => byte >= 0xb8 && byte <= 0xbf],
+  [[0xf0], (byte) => byte === 0x9d],
+  [[0xf3], (byte) => byte === 0xa0],
+  ...GAP_BEGINNINGS,
+];
 
 /** SECURITY: no place of a text is passed over, wherever it is cut (G-50). Looks for the grams of two tables. Not to be used again by a visitor while it visits. */
 export class ScanKernel {
@@ -231,10 +247,12 @@ export class ScanKernel {
     const { buffer } = this.#exports.memory;
     this.#memory = new Uint8Array(buffer);
     this.#numbers = new Int32Array(buffer);
-    for (const [bit, begins, follows] of ESCAPE_BITS) {
-      for (const byte of begins) this.#memory[ESCAPES + byte] = bit;
+    for (const [index, [begins, follows]] of ESCAPE_PAIRS.entries()) {
+      const bit = 1 << (index & 7);
+      const tables = index < 8 ? ESCAPES : MORE;
+      for (const byte of begins) this.#memory[tables + byte] = bit;
       for (let byte = 0; byte < 256; byte++)
-        if (follows(byte)) this.#memory[FOLLOWERS + byte] = (this.#memory[FOLLOWERS + byte] ?? 0) | bit;
+        if (follows(byte)) this.#memory[tables + 256 + byte] = (this.#memory[tables + 256 + byte] ?? 0) | bit;
     }
     for (let bits = 0; bits < 256; bits++) {
       const picked = [0, 1, 2, 3, 4, 5, 6, 7].filter((bit) => (bits & (1 << bit)) !== 0);

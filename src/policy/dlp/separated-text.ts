@@ -64,6 +64,41 @@ function withoutSingle(parent: Layer, start: number): Layer | undefined {
   return undefined;
 }
 
+/** How many characters are read before the first one that was noticed, and from it on. */
+const BEFORE = 600;
+const BEHIND = 1900;
+
+/** A text without what is between its characters, and where a word behind it may be in a longer one. */
+interface RegularText {
+  readonly layer: Layer;
+  readonly end: number;
+}
+
+/** All around some of its characters, where the same is between each and the next one: `n-p-m-_-A`. Undefined where it is not. */
+export function regularText(
+  parent: Layer,
+  [first = 0, second = 0, third = 0]: readonly number[],
+): RegularText | undefined {
+  const { bytes } = parent;
+  const step = second - first;
+  if (step < 2 || third - second !== step) return undefined;
+  const isBetween = (at: number): boolean => {
+    for (let more = 1; more < step; more++) if (bytes[at + more] !== bytes[first + more]) return false;
+    return true;
+  };
+  if (!isBetween(second)) return undefined;
+  let start = first;
+  while (start - step >= 0 && first - start < BEFORE * step && isBetween(start - step)) start -= step;
+  const places: number[] = [];
+  for (let at = start; at < bytes.length && places.length < BEFORE + BEHIND; at += step) {
+    places.push(at);
+    if (!isBetween(at)) break;
+  }
+  const isWhole = places.length < BEFORE + BEHIND;
+  const end = (places.at(isWhole ? -1 : -BEFORE) ?? first) + 1;
+  return { layer: layerOf(parent, places), end };
+}
+
 /** Without the `gap` bytes after each `part` bytes, as long as these are the same. */
 function withoutEvery(parent: Layer, start: number, part: number, gap: number): Layer {
   const { bytes } = parent;

@@ -15,6 +15,13 @@ export interface AmbiguousTarget {
 }
 
 const MAX_TARGET = 32_768;
+/**
+ * SECURITY: a server that puts a parameter into a head of its own as it is decoded makes a header, or a request, of it (G-194)
+ *
+ * Text of many lines is in queries too: what begins such a line is the name of a header, with a dash or a well-known one.
+ */
+const HEADER_IN_QUERY =
+  /%0d%0a(?:%0d%0a)?(?:[a-z0-9]{1,32}(?:-[a-z0-9]{1,32}){1,6}|host|cookie|location|connection|authorization|upgrade)(?:%20|\+)?(?::|%3a)|%0d%0a[a-z]{3,7}(?:%20|\+)[^&]{1,2048}(?:%20|\+)http(?:\/|%2f)[12]/i;
 /** Nothing in such a path can be read in two ways, but for a doubled slash. */
 const PLAIN_PATH = /^[A-Za-z0-9_/-]*$/;
 
@@ -31,6 +38,7 @@ export function readTarget(sent: string): RequestTarget | AmbiguousTarget {
   if (sent.includes("#")) return { ambiguous: "it has a fragment" };
   const at = sent.indexOf("?");
   const path = at < 0 ? sent : sent.slice(0, at);
+  if (at >= 0 && HEADER_IN_QUERY.test(sent)) return { ambiguous: "it has a line break and a header in its query" };
   if (PLAIN_PATH.test(path) && !path.includes("//"))
     return { sent, path, query: at < 0 ? "" : sent.slice(at), hasEncodedSlash: false };
   const reason = whyAmbiguous(path);

@@ -112,6 +112,25 @@ describe("targets of requests", () => {
   });
 
   it.each([
+    "/v1?q=a%0d%0aX-Admin:%20yes",
+    "/v1?q=a%0D%0ASet-Cookie%3a+a",
+    "/?a=%0d%0aHost:other.example",
+    "/?a=%0d%0a%0d%0aLocation:%20/",
+    "/?a=x%20HTTP/1.1%0d%0a%0d%0aGET%20/admin%20HTTP/1.1",
+  ])("G-194 are refused when a query has a header, or a request, behind a line break: %j", (sent) => {
+    expect(isAmbiguous(readTarget(sent))).toBe(true);
+  });
+
+  it.each([
+    "/?text=Dear%20all,%0d%0a%0d%0aNote:%20it%20works%0d%0aTime:%2012",
+    "/?q=one%0Atwo-three:%20four",
+    "/?q=X-Admin:%20yes&host:a",
+    "/?q=get%20http/1.1",
+  ])("pass with text of many lines, and with words of headers: %j", (sent) => {
+    expect(isAmbiguous(readTarget(sent))).toBe(false);
+  });
+
+  it.each([
     "/",
     "/a/b?x=../..&y=//",
     "/a.b/..c/d..",

@@ -18,7 +18,7 @@ const address = (id: string, description: string, ...schemes: readonly string[])
   shaped({
     id,
     description,
-    isCommon: true,
+    isCommon: schemes.includes("http"),
     keywords: schemes.map((scheme) => `${scheme}://`),
     pattern: new RegExp(
       `(?:${schemes.join("|").replaceAll("+", "\\+")})://[^\\s:/?#@"'\`<>\\\\]{0,64}:(?<value>[^\\s/?#@"'\`<>\\\\]{3,128})@[A-Za-z0-9\\[_]`,
@@ -52,5 +52,35 @@ export const ADDRESS_RULES = [
     accept: isRealPassword,
     hit: () => `Server=db.example.com;Database=app;User Id=app;Password=${password()};`,
     miss: () => "Server=db.example.com;Database=app;User Id=app;Password=password;",
+  }),
+  shaped({
+    id: "jdbc-password",
+    description: "Password in an address of JDBC",
+    keywords: ["jdbc:"],
+    pattern: /jdbc:[a-z0-9:]{2,24}\/\/[^\s"'<>]{1,160}?[?;&](?:password|pwd)=(?<value>[^\s&;"'<>\\]{6,128})/i,
+    accept: isRealPassword,
+    hit: () => `jdbc:postgresql://db.example.com:5432/app?user=app&password=${password()}`,
+    miss: () => "jdbc:postgresql://db.example.com:5432/app?user=app&password=password",
+  }),
+  shaped({
+    id: "dsn-password",
+    description: "Password among the words of a connection to a database",
+    keywords: ["dbname="],
+    before: 200,
+    pattern:
+      /(?:(?:host|user|port|sslmode)=[^\s"']{1,128}\s{1,4}){0,4}dbname=[^\s"']{1,64}\s{1,4}(?:(?:host|user|port|sslmode)=[^\s"']{1,128}\s{1,4}){0,4}password=(?<value>[^\s"'\\]{6,128})/i,
+    accept: isRealPassword,
+    hit: () => `host=db.example.com dbname=app user=app password=${password()}`,
+    miss: () => "host=db.example.com dbname=app user=app password=postgres",
+  }),
+  shaped({
+    id: "netrc-password",
+    description: "Password in a .netrc",
+    keywords: ["machine "],
+    pattern:
+      /machine [^\s\\]{1,128}(?:\s|\\n){1,8}login [^\s\\]{1,128}(?:\s|\\n){1,8}password (?<value>[^\s"'\\]{6,128})/,
+    accept: isRealPassword,
+    hit: () => `machine git.example.com\n  login app\n  password ${password()}`,
+    miss: () => "machine git.example.com login app password password",
   }),
 ];

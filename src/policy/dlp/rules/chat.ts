@@ -91,6 +91,15 @@ export const CHAT_RULES = [
     miss: () => `TWILIO_API_KEY="SK${sample(HEX, 30)}"`,
   }),
   prefixed({
+    id: "twilio-key-id",
+    description: "Twilio API key, by its own form",
+    prefix: Array.from("0123456789abcdef", (digit) => `SK${digit}`),
+    of: HEX,
+    length: 31,
+    border: true,
+    then: ["(?![A-Za-z0-9])", () => " "],
+  }),
+  prefixed({
     id: "sendgrid-key",
     description: "SendGrid API key",
     prefix: "SG.",

@@ -91,7 +91,8 @@ export const PRIVATE_KEY_RULES = [
     id: "jwt",
     description: "JSON Web Token",
     detector: "tokens",
-    keywords: ["eyJ"],
+    // The longer ones are looked for in more encodings.
+    keywords: ["eyJ", "eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi"],
     pattern: new RegExp(`${BORDER}eyJ[A-Za-z0-9_-]{14,400}\\.eyJ[A-Za-z0-9_-]{14,1400}\\.[A-Za-z0-9_-]{20,700}`),
     hit: () =>
       [
