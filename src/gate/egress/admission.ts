@@ -72,7 +72,8 @@ export function admit(
     const why = () => `The bottle has no such repository at ${place.host}; declared are: ${doors}`;
     throw deny("EGRESS_DENIED", why, { hint: GIT_HINT });
   }
-  if (isDenied) throw deny("EGRESS_DENIED", refused ?? (() => "It is not listed"));
+  const advice = isUnreadable(read) && inForce ? { hint: HINTS.BAD_REQUEST } : {};
+  if (isDenied) throw deny("EGRESS_DENIED", refused ?? (() => "It is not listed"), advice);
   // SECURITY: a pack is packed, and nobody can look into it here: pushes to an upstream of the bottle go through the git gate (G-92)
   if (PUSH.test(sent) && doors !== undefined) {
     const why = () => `Pushes to ${place.host} go through the git gate: ${doors}`;

@@ -154,12 +154,12 @@ class Exchange {
   /** SECURITY: a request in which something was found goes out when the operator lets exactly this one pass, and not before (G-104) */
   async #hold(findings: readonly Finding[], first: First | undefined): Promise<void> {
     const { request, record, headers, target } = this.#admitted;
+    const refused = (message: string, more: Parameters<typeof denied>[3] = {}) => {
+      record.found(this.#scan?.findings ?? []); // it is told at once
+      return denied(record, "DLP_BLOCKED", message, more);
+    };
     if (first?.isWhole === false)
-      throw denied(
-        record,
-        "DLP_BLOCKED",
-        "The request has something in it that must not leave, and its body is too large to be held",
-      );
+      throw refused("The request has something in it that must not leave, and its body is too large to be held");
     const gone = new AbortController();
     this.#response.once("close", () => gone.abort());
     const { scheme, host, port } = request.place;
@@ -179,7 +179,7 @@ class Exchange {
     );
     if (!refusal) return;
     const { message, hint, proposal_id } = refusal;
-    throw denied(record, "DLP_BLOCKED", message, { hint, ...(proposal_id !== null && { proposal_id }) });
+    throw refused(message, { hint, ...(proposal_id !== null && { proposal_id }) });
   }
 
   /** Before it is told. */

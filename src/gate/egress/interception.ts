@@ -6,6 +6,7 @@ import { canonicalHost } from "../../model/host-name.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { serveExchange } from "./exchange.ts";
 import { ignoreHttp2Offer } from "./plain-http2-offer.ts";
+import { refuseBytes } from "./refused-bytes.ts";
 import type { Place } from "./request-facts.ts";
 import { serveUpgrade } from "./web-socket.ts";
 
@@ -48,7 +49,7 @@ export class Interception {
       if (place) void serveUpgrade(context, place, request.url ?? "", request, socket, head);
     });
     this.#http.on("connect", (_request, socket) => socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n"));
-    this.#http.on("clientError", refuseBytes);
+    this.#http.on("clientError", (error, socket) => refuseBytes(context, error, socket, this.#placeOf(socket)));
   }
 
   /** Plain HTTP in a tunnel, or at a door that stands for one host. */
@@ -118,10 +119,4 @@ export class Interception {
   #placeOf(socket: object): Place | undefined {
     return this.#places.get(socket);
   }
-}
-
-/** What the parser does not take has no second reading. */
-export function refuseBytes(_error: Error, socket: Duplex): void {
-  if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
-  else socket.destroy();
 }

@@ -8,13 +8,15 @@ import { denialAnswer } from "./denial.ts";
 import type { EgressContext } from "./egress-context.ts";
 import { ExchangeRecord } from "./exchange-record.ts";
 import { serveExchange } from "./exchange.ts";
-import { Interception, refuseBytes } from "./interception.ts";
+import { Interception } from "./interception.ts";
 import { passThrough } from "./passthrough.ts";
+import { refusalBytes, refuseBytes } from "./refused-bytes.ts";
 import { connectProblem, readAuthority } from "./request-facts.ts";
 import { serveUpgrade } from "./web-socket.ts";
 
 const MAX_HEAD = 64 * 1024;
 const MAX_HELLO = 20_000;
+const MAX_REASON = 200;
 
 /** The proxy that a sandbox finds at its egress door: plain requests with a whole URL, and tunnels. */
 export class ProxyDoor {
@@ -39,7 +41,7 @@ export class ProxyDoor {
       void serveUpgrade(context, place, sent, request, socket, head);
     });
     this.#server.on("connect", (request, socket, head) => this.#connect(request, socket, head));
-    this.#server.on("clientError", refuseBytes);
+    this.#server.on("clientError", (error, socket) => refuseBytes(context, error, socket));
   }
 
   accept(stream: Duplex): void {
@@ -85,9 +87,9 @@ export class ProxyDoor {
           ? `Port ${port} of ${host} is not listed`
           : `The gate does not take this request: ${problem}`;
     const { denial } = denied(record, "EGRESS_DENIED", message);
-    const { headers, body } = denialAnswer(denial);
-    const lines = headers.map((text, at) => text + (at % 2 === 0 ? ": " : "\r\n")).join("");
-    socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 403 Forbidden\r\n${lines}connection: close\r\n\r\n`), body]));
+    // Before there is TLS, most tools show the first line and nothing else.
+    const shown = message.replaceAll(/[^ -~]/g, "?").slice(0, MAX_REASON);
+    socket.end(refusalBytes(`403 Forbidden: ${shown}`, denialAnswer(denial)));
   }
 
   /** What a tunnel is for shows in its first bytes. */

@@ -43,6 +43,7 @@ export function readRequest(place: Place, request: ClientRequest, sent: string):
   const method = request.method ?? "";
   const headers = request.rawHeaders;
   const unreadable = (problem: string): Unreadable => ({ problem, host: place.host, path: sent.split("?")[0] ?? null });
+  if (place.host === "") return unreadable("it is for no name of a host, with a whole URL; an address is none");
   if (method === "TRACE" || method === "CONNECT")
     return unreadable(`the method ${method} is not for a server behind the gate`);
   // SECURITY: a word of the sandbox's own in its place would leave unseen (G-50)

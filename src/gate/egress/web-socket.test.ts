@@ -60,12 +60,13 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
+const handshake = (host: string, target: string, more = ""): string =>
+  `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString("base64")}\r\n${more}\r\n`;
+
 async function open(): Promise<{ socket: Socket; next: () => Promise<Buffer> }> {
   received = [];
   const socket = await proxy.secure(HOST);
-  socket.write(
-    `GET /chat HTTP/1.1\r\nHost: ${HOST}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString("base64")}\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n`,
-  );
+  socket.write(handshake(HOST, "/chat", "Sec-WebSocket-Extensions: permessage-deflate\r\n"));
   const chunks: Buffer[] = [];
   let wake = () => undefined as unknown;
   socket.on("data", (chunk: Buffer) => {
@@ -107,10 +108,7 @@ describe("a WebSocket through the gate", () => {
     try {
       for (const refuses of [refuse((text) => Buffer.from(text), ""), refuse(gzipSync, "Content-Encoding: gzip\r\n")]) {
         upstream.secure.removeAllListeners("upgrade").on("upgrade", refuses);
-        const answer = await proxy.raw(
-          `GET / HTTP/1.1\r\nHost: ${HOST}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
-          await proxy.secure(HOST),
-        );
+        const answer = await proxy.raw(handshake(HOST, "/"), await proxy.secure(HOST));
         expect(answer).toMatch(/^HTTP\/1.1 400 [^]*you sent Bearer [^]+\.$/);
         expect(answer).not.toContain(TOKEN);
       }
@@ -121,10 +119,7 @@ describe("a WebSocket through the gate", () => {
 
   it("G-104 is refused with a finding in its head, also where the operator would be asked about a request", async () => {
     authorization = "as it was";
-    const answer = await proxy.raw(
-      `GET /?note=${SECRET} HTTP/1.1\r\nHost: ${HELD}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
-      await proxy.secure(HELD),
-    );
+    const answer = await proxy.raw(handshake(HELD, `/?note=${SECRET}`), await proxy.secure(HELD));
     expect(answer).toMatch(/^HTTP\/1.1 403 [^]*DLP_BLOCKED/);
     expect([authorization, answer.includes(SECRET)]).toEqual(["as it was", false]);
   });
@@ -138,10 +133,7 @@ describe("a WebSocket through the gate", () => {
       );
     });
     try {
-      const answer = await proxy.raw(
-        `GET / HTTP/1.1\r\nHost: ${HOST}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
-        await proxy.secure(HOST),
-      );
+      const answer = await proxy.raw(handshake(HOST, "/"), await proxy.secure(HOST));
       expect(answer).toMatch(/^HTTP\/1.1 502 [^]*UPSTREAM_FAILED.*uses an extension/);
     } finally {
       upstream.secure.removeAllListeners("upgrade").on("upgrade", accepts as never);
