@@ -1,9 +1,10 @@
-import type { CompactNeedles, KnownNeedle, PhraseNeedle, SeparatedNeedle } from "./compact-needles.ts";
+import type { CompactNeedles, KnownNeedle, NumbersNeedle, PhraseNeedle, SeparatedNeedle } from "./compact-needles.ts";
 import { CLASS_OF, byteOfClass, nextCounting } from "./compact-text.ts";
 import { decodeAround, isEncoded, leadOf } from "./decode.ts";
 import { GRAM_LENGTH } from "./gram-table.ts";
 import { Layer, type Piece } from "./layer.ts";
 import type { Match } from "./match.ts";
+import { numberList } from "./number-lists.ts";
 import type { EncodedNeedle, ExactNeedle, RawNeedles } from "./raw-needles.ts";
 import { RuleHits, type RuleSet } from "./rule-set.ts";
 import { type KernelVisitor, ScanKernel } from "./scan-kernel.ts";
@@ -97,6 +98,9 @@ class LayerWork implements KernelVisitor {
   #groups: Map<string, Set<number>> | undefined;
   #separatedReads = 0;
   #regularReads = 0;
+  #numberReads = 0;
+  /** Up to where numbers were read. */
+  #numbersEnd = 0;
   /** The last text with the same between all characters: up to where the next one need not begin. */
   #regular: { readonly start: number; readonly end: number; readonly step: number } | undefined;
 
@@ -146,6 +150,7 @@ class LayerWork implements KernelVisitor {
       if (needle === undefined) continue;
       if (needle.kind === "known") this.#known(needle, at, end);
       else if (needle.kind === "separated") this.#separated(needle, at, end);
+      else if (needle.kind === "numbers") this.#numbers(needle, at, end);
       else this.#phrase(needle, at, end);
     }
   }
@@ -214,6 +219,17 @@ class LayerWork implements KernelVisitor {
         }
       });
     }
+  }
+
+  /** Without anything between them they are hex as it stands, which is looked for in the bytes. */
+  #numbers({ base, core }: NumbersNeedle, gramAt: number, end: number): void {
+    const places = followCore(this.#layer.bytes, core, gramAt, end);
+    const [start] = places;
+    if (start === undefined || places.length < core.length || isOneRun(places)) return;
+    if (start < this.#numbersEnd || ++this.#numberReads > MAX_REGULAR) return;
+    const list = numberList(this.#layer, start, base);
+    this.#numbersEnd = list.end;
+    this.decoded.push(list.layer);
   }
 
   /** What was read with an earlier word is not read again: a text that is full of such words costs no more than its length. */

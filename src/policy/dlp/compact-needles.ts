@@ -3,12 +3,13 @@ import type { KnownValue, Rule } from "./detector.ts";
 import { encodedForms, type Form } from "./encodings.ts";
 import { GRAM_LENGTH, GramTable } from "./gram-table.ts";
 import type { InjectionPhrase } from "./injection-phrases.ts";
+import { type Base, numberForms } from "./number-lists.ts";
 import { piecesOf, strengthOf, type KnownPiece } from "./known-pieces.ts";
 import { rarestAt } from "./rarity.ts";
 import { gramOf } from "./raw-needles.ts";
 
 /** Looked for in compact text. */
-export type CompactNeedle = KnownNeedle | PhraseNeedle | SeparatedNeedle;
+export type CompactNeedle = KnownNeedle | PhraseNeedle | SeparatedNeedle | NumbersNeedle;
 
 export interface KnownNeedle {
   readonly kind: "known";
@@ -41,6 +42,13 @@ export interface SeparatedNeedle {
   readonly isStrict: boolean;
 }
 
+/** A keyword whose characters were written as numbers. */
+export interface NumbersNeedle {
+  readonly kind: "numbers";
+  readonly base: Base;
+  readonly core: Uint8Array;
+}
+
 export interface CompactNeedles {
   readonly table: GramTable;
   readonly needles: readonly CompactNeedle[];
@@ -56,11 +64,13 @@ export function separatedNeedles(rules: readonly Rule[]): CompactNeedles {
   const table = new GramTable();
   const byKeyword = new Map<string, number[]>();
   const strict = new Set<string>();
+  const numbered = new Set<string>();
   for (const [index, rule] of rules.entries()) {
     // Names of variables are words, and what follows them is known by nothing else.
     if (rule.pattern.ignoreCase || rule.isCommon === true) continue;
     const isStrict = wantsMore(rule);
     for (const keyword of rule.keywords) {
+      numbered.add(keyword);
       const { length } = compactOf(Buffer.from(keyword));
       if (length < GRAM_LENGTH - 1) continue;
       if (isStrict || CLASS_OF[keyword.charCodeAt(0)] === 0) {
@@ -79,6 +89,13 @@ export function separatedNeedles(rules: readonly Rule[]): CompactNeedles {
   };
   for (const [word, indices] of byKeyword) add(word, indices, false);
   for (const word of strict) add(word, [], true);
+  for (const word of numbered) {
+    for (const { base, text } of numberForms(Buffer.from(word))) {
+      const core = compactOf(Buffer.from(text));
+      needles.push({ kind: "numbers", base, core });
+      enter(table, needles.length - 1, core);
+    }
+  }
   return { table, needles };
 }
 

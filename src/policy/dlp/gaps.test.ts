@@ -23,6 +23,8 @@ const found = (text: string | Buffer): string[] => {
   body.end();
   return body.findings.map(({ rule }) => rule);
 };
+const codes = (text: string, write: (byte: number) => string) => Array.from(Buffer.from(text), (byte) => write(byte));
+const hex2 = (byte: number) => byte.toString(16).padStart(2, "0");
 const hex4 = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
 const joinedBy = (separator: string) => (text: string) => Array.from(text).join(separator);
 const cutInto = (size: number, separator: string) => (text: string) =>
@@ -69,6 +71,11 @@ const WRITTEN: typeof BETWEEN = {
       "base64",
     ),
   "base64 in short lines": (text) => cutInto(20, "\r\n")(Buffer.from(`some words, ${text}`).toString("base64")),
+  "hex with colons": (text) => codes(text, (byte) => hex2(byte)).join(":"),
+  "hex with spaces, in pairs": (text) => cutInto(4, " ")(codes(text, hex2).join("")),
+  "numbers of C": (text) => `{ ${codes(text, (byte) => `0x${hex2(byte).toUpperCase()}`).join(", ")} }`,
+  "an array of numbers": (text) => `[${codes(text, String).join(",")}]`,
+  "numbers in lines": (text) => codes(text, String).join(",\n  "),
   "base64 before a word": (text) => `${Buffer.from(text).toString("base64url")} and more`,
 };
 
@@ -115,6 +122,9 @@ describe("what has such characters and no value in it", () => {
     ["quotation marks", "\u201cIt\u2019s fine\u201d \u2014 he said\u2026 ".repeat(50)],
     ["source code", 'const text = `${one}${""}two` + "three" + \'four\';\nfor (;;) a=10&b=2F;\n'.repeat(50)],
     ["words with spaces between letters", "N P M  I S  G R E A T ,  A K I A  T O O ".repeat(30)],
+    ["an array of numbers", JSON.stringify(Array.from({ length: 3000 }, (_, at) => (at * 7919) % 256))],
+    ["an array of long numbers", JSON.stringify(Array.from({ length: 2000 }, (_, at) => Math.sin(at)))],
+    ["a dump", Array.from({ length: 3000 }, (_, at) => hex2((at * 7919) % 251)).join(" ")],
     ["a page", "<!DOCTYPE html><!-- a comment --><p>some &amp; text</p>\n".repeat(50)],
   ])("passes: %s", (_, text) => {
     expect(found(JSON.stringify({ text }))).toEqual([]);
@@ -122,14 +132,20 @@ describe("what has such characters and no value in it", () => {
   });
 });
 
-it.each(["n.p.m._.", "A.K.I.A.", "e.y.J.h.b.G.c.i.O.i.x ", "H4sIAAAAAAAAA\n", "78 9c eJw789c"])(
-  "a text that is full of %j costs no more than others",
-  (words) => {
-    const bytes = Buffer.from(words.repeat(Math.ceil((256 * 1024) / words.length)));
-    const before = process.cpuUsage();
-    found(bytes);
-    for (let at = 0; at < bytes.length; at += 32_000) found(bytes.subarray(at, at + 32_000));
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1000).toBeLessThan(2000);
-  },
-);
+it.each([
+  "n.p.m._.",
+  "A.K.I.A.",
+  "e.y.J.h.b.G.c.i.O.i.x ",
+  "H4sIAAAAAAAAA\n",
+  "78 9c eJw789c",
+  "41:4b:49:41:",
+  "65,75,73,65,",
+  "0x41, 0x4b, 0x49, 0x41, ",
+])("a text that is full of %j costs no more than others", (words) => {
+  const bytes = Buffer.from(words.repeat(Math.ceil((256 * 1024) / words.length)));
+  const before = process.cpuUsage();
+  found(bytes);
+  for (let at = 0; at < bytes.length; at += 32_000) found(bytes.subarray(at, at + 32_000));
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(2000);
+});
