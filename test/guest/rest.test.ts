@@ -45,6 +45,6 @@ it("what waits beside a command that runs for long takes less memory after a whi
   const shim = pids.find((pid) => nameOf(pid) === "cloche-shim") ?? 0;
   const before = mappedKib(shim);
   await eventually(() => expect(mappedKib(shim)).toBeLessThan(before));
-  await running.endInput();
+  running.endInput();
   expect((await ended).exit).toMatchObject({ kind: "exited", code: 3 });
 });

@@ -222,12 +222,12 @@ class LayerWork implements KernelVisitor {
   }
 
   /** Without anything between them they are hex as it stands, which is looked for in the bytes. */
-  #numbers({ base, core }: NumbersNeedle, gramAt: number, end: number): void {
+  #numbers({ core }: NumbersNeedle, gramAt: number, end: number): void {
     const places = followCore(this.#layer.bytes, core, gramAt, end);
     const [start] = places;
     if (start === undefined || places.length < core.length || isOneRun(places)) return;
     if (start < this.#numbersEnd || ++this.#numberReads > MAX_REGULAR) return;
-    const list = numberList(this.#layer, start, base);
+    const list = numberList(this.#layer, start);
     this.#numbersEnd = list.end;
     this.decoded.push(list.layer);
   }

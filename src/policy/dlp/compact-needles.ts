@@ -3,7 +3,7 @@ import type { KnownValue, Rule } from "./detector.ts";
 import { encodedForms, type Form } from "./encodings.ts";
 import { GRAM_LENGTH, GramTable } from "./gram-table.ts";
 import type { InjectionPhrase } from "./injection-phrases.ts";
-import { type Base, numberForms } from "./number-lists.ts";
+import { numberForms } from "./number-lists.ts";
 import { piecesOf, strengthOf, type KnownPiece } from "./known-pieces.ts";
 import { rarestAt } from "./rarity.ts";
 import { gramOf } from "./raw-needles.ts";
@@ -45,7 +45,6 @@ export interface SeparatedNeedle {
 /** A keyword whose characters were written as numbers. */
 export interface NumbersNeedle {
   readonly kind: "numbers";
-  readonly base: Base;
   readonly core: Uint8Array;
 }
 
@@ -90,9 +89,9 @@ export function separatedNeedles(rules: readonly Rule[]): CompactNeedles {
   for (const [word, indices] of byKeyword) add(word, indices, false);
   for (const word of strict) add(word, [], true);
   for (const word of numbered) {
-    for (const { base, text } of numberForms(Buffer.from(word))) {
+    for (const text of numberForms(Buffer.from(word))) {
       const core = compactOf(Buffer.from(text));
-      needles.push({ kind: "numbers", base, core });
+      needles.push({ kind: "numbers", core });
       enter(table, needles.length - 1, core);
     }
   }

@@ -74,8 +74,7 @@ const WRITTEN: typeof BETWEEN = {
   "hex with colons": (text) => codes(text, (byte) => hex2(byte)).join(":"),
   "hex with spaces, in pairs": (text) => cutInto(4, " ")(codes(text, hex2).join("")),
   "numbers of C": (text) => `{ ${codes(text, (byte) => `0x${hex2(byte).toUpperCase()}`).join(", ")} }`,
-  "an array of numbers": (text) => `[${codes(text, String).join(",")}]`,
-  "numbers in lines": (text) => codes(text, String).join(",\n  "),
+  "numbers in lines": (text) => codes(text, (byte) => `0x${hex2(byte)}`).join(",\n  "),
   "base64 before a word": (text) => `${Buffer.from(text).toString("base64url")} and more`,
 };
 

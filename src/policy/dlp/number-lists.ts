@@ -9,17 +9,14 @@ const MAX_BETWEEN = 8;
 /** Of one number, or of several bytes in hex without anything between them. */
 const MAX_DIGITS = 32;
 
-export type Base = 10 | 16;
-
-/** How a word is written as a list of numbers, without what stands between them. */
-export function numberForms(word: Uint8Array): { readonly base: Base; readonly text: string }[] {
+/**
+ * How a word is written as a list of numbers in hex, without what stands between them. In decimal it would be a few digits, which every list of numbers has: to look at all
+ * of these made such lists four to twenty times as slow.
+ */
+export function numberForms(word: Uint8Array): string[] {
   const each = (write: (byte: number) => string) => Array.from(word, write).join("");
   const hex = (byte: number) => byte.toString(16).padStart(2, "0");
-  return [
-    { base: 16, text: each(hex) },
-    { base: 16, text: each((byte) => `0x${hex(byte)}`) },
-    { base: 10, text: each((byte) => byte.toString()) },
-  ];
+  return [each(hex), each((byte) => `0x${hex(byte)}`)];
 }
 
 /** A list of numbers as the text that they are the characters of, and where the list ends. */
@@ -29,33 +26,28 @@ export interface NumberList {
 }
 
 /**
- * `41:4b:49:41`, `0x41, 0x4b`, `65 75 73`: all around the first number that was noticed, which begins at `at`.
+ * `41:4b:49:41`, `0x41, 0x4b`, `414b 4941`: all around the first number that was noticed, which begins at `at`.
  *
  * SECURITY: a token whose characters are written as numbers is found as it is in hex (G-192)
  */
-export function numberList(parent: Layer, at: number, base: Base): NumberList {
+export function numberList(parent: Layer, at: number): NumberList {
   const { bytes } = parent;
-  const read = { bytes: [] as number[], starts: [] as number[], ends: [] as number[] };
+  const values: Value[] = [];
   let end = at;
-  for (let next = firstOf(bytes, at, base); read.bytes.length < BEFORE + BEHIND;) {
+  for (let next = firstOf(bytes, at); values.length < BEFORE + BEHIND;) {
     const number = numberAt(bytes, next);
-    const values = number === undefined ? undefined : valuesOf(bytes, number, base);
-    if (number === undefined || values === undefined) break;
-    for (const { value, start, end: behind } of values) {
-      read.bytes.push(value);
-      read.starts.push(start);
-      read.ends.push(behind);
-    }
-    end = number.end;
+    const more = number && valuesOf(bytes, number);
+    if (more === undefined) break;
+    values.push(...more);
+    end = more.at(-1)?.end ?? end;
     next = end;
     while (CLASS_OF[bytes[next] ?? 0] === 0 && next < bytes.length && next - end < MAX_BETWEEN) next++;
     if (next === end) break;
   }
-  const from = { parent, starts: Int32Array.from(read.starts), ends: Int32Array.from(read.ends) };
-  return {
-    layer: new Layer(Uint8Array.from(read.bytes), [...parent.view, base === 16 ? "hex" : "decimal"], from),
-    end,
-  };
+  const all = (read: (value: Value) => number) => Int32Array.from(values, read);
+  const from = { parent, starts: all(({ start }) => start), ends: all((value) => value.end) };
+  const text = Uint8Array.from(values, ({ value }) => value);
+  return { layer: new Layer(text, [...parent.view, "hex"], from), end };
 }
 
 interface Run {
@@ -70,14 +62,14 @@ function numberAt(bytes: Uint8Array, start: number): Run | undefined {
 }
 
 /** The list may have begun before what was noticed: a key has words before its name. */
-function firstOf(bytes: Uint8Array, at: number, base: Base): number {
+function firstOf(bytes: Uint8Array, at: number): number {
   let first = startOf(bytes, at);
-  if (valuesOf(bytes, { start: first, end: at }, base) === undefined) first = at;
+  if (valuesOf(bytes, { start: first, end: at }) === undefined) first = at;
   for (let count = 0; count < BEFORE; count++) {
     let end = first;
     while (end > 0 && CLASS_OF[bytes[end - 1] ?? 0] === 0 && first - end < MAX_BETWEEN) end--;
     const start = startOf(bytes, end);
-    if (end === first || start === end || valuesOf(bytes, { start, end }, base) === undefined) break;
+    if (end === first || start === end || valuesOf(bytes, { start, end }) === undefined) break;
     first = start;
   }
   return first;
@@ -95,12 +87,8 @@ interface Value extends Run {
 }
 
 /** Undefined for what is no number of a byte, or several in hex. */
-function valuesOf(bytes: Uint8Array, { start, end }: Run, base: Base): Value[] | undefined {
+function valuesOf(bytes: Uint8Array, { start, end }: Run): Value[] | undefined {
   const text = String.fromCharCode(...bytes.subarray(start, end));
-  if (base === 10) {
-    const value = Number(text);
-    return /^\d{1,3}$/.test(text) && value < 256 ? [{ value, start, end }] : undefined;
-  }
   const digits = /^(?:0?x)?((?:[0-9a-f]{2})+)$/i.exec(text)?.[1];
   if (digits === undefined) return undefined;
   const first = end - digits.length;
