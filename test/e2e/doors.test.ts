@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { childrenOf } from "../../src/base/process-identity.ts";
 import { DockerEngine } from "../helpers/docker-engine.ts";
 import { DoorsInstallation, EchoServer } from "../helpers/doors.ts";
 import { Installation, eventually, processesNaming } from "../helpers/installation.ts";
-import { isPorter, nameOf } from "../helpers/gate-of.ts";
+import { isPorter, nameOf, porterOf } from "../helpers/gate-of.ts";
 import { processesBeside } from "../helpers/sandbox-search.ts";
 import { SmolvmStandIn } from "../helpers/smolvm-stand-in.ts";
 
@@ -134,6 +135,15 @@ describe.each(BACKENDS)("doors of a workspace, backend $backend", ({ backend, le
         for (const pid of guests) process.kill(pid, "SIGCONT");
       }
       await stopKnocking();
+    });
+
+  if (lends)
+    it("let in without the porter when that is killed, and leave nothing of it", async () => {
+      const keeper = at.gate(id)?.keeper ?? 0;
+      await eventually(() => expect(porterOf(keeper)).toBeGreaterThan(0));
+      process.kill(porterOf(keeper) ?? 0, "SIGKILL");
+      await eventually(async () => expect(await at.knock(id, ECHO)).toBe("hello"));
+      await eventually(() => expect(childrenOf(keeper)).toHaveLength(1));
     });
 
   it("come back by themselves when the gate is killed while no daemon runs", async () => {
